@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs everything that is to pass on a CUDA device: CTest's tests with the label gpu or long, then kernels under compute-sanitizer.
+"""Runs all checks for a CUDA device: CTest's tests with the label gpu or long, then kernels under compute-sanitizer.
 Writes one JSON file. The build folder may have been moved since it was configured.
 Usage: checks.py [--build build] [--json bench/results/h200-checks.json] [--commit ID] [--only NAME,..] [--seconds LIMIT]
                  [--jobs N] [--list]
@@ -24,14 +24,15 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LABELS = ["gpu", "long"]
 TOOLS = ["memcheck", "initcheck", "synccheck", "racecheck"]
-NO_SHARED = ["memcheck", "initcheck", "synccheck"]  # kernels of one thread an unknown share nothing
-RACES = ["racecheck"]  # takes up to a hundred times as long as the others: rows of its own where that is minutes
+NO_SHARED = ["memcheck", "initcheck", "synccheck"]  # kernels with one thread per unknown use no shared memory
+RACES = ["racecheck"]  # up to a hundred times slower than the others; long tests have a separate row for it
 
-# Every family of kernels: (program, test, tools, every, most). A test takes every so many-th of its cases, of those of at most so
-# many unknowns (0: of any size), so that the whole list takes minutes: `every` shares no factor with the counts of the inner loops
-# of the test (or where it does, says what is left), so that types, walls, coefficients and relaxations all come; rows of the tables stand
-# where these numbers meet every kernel's variants: look again (GMG_TEST_EVERY) when one is added.
-# A graph goes by cycles: compute-sanitizer sees nothing in the body of a conditional node (CONTRIBUTING.md).
+# Every family of kernels: (program, test, tools, every, most). A test runs each `every`-th of its cases with at most `most`
+# unknowns (0: any number), so that the whole list takes minutes. `every` has no common factor with the counts of the test's inner loops, so
+# that all types, walls, coefficients and relaxations occur. Exceptions say what is left. When a case is added to a test, check that
+# this selection still covers all variants of its kernels (GMG_TEST_EVERY).
+# The host launches every cycle of a graph, because compute-sanitizer does not check the body of a conditional node
+# (CONTRIBUTING.md).
 SANITIZED = [
     ("cuda_fused_legs", "sweeps_update", TOOLS, 4, 0),  # the leg up of a mixed cycle, rows
     ("cuda_fused_legs", "packed_tiles_update", TOOLS, 1, 0),
@@ -72,6 +73,7 @@ SANITIZED = [
     ("cuda_solves", "coarse_grids_agree", RACES, 3, 3500),
     ("cuda_graph", "smoothers_and_shapes", ["memcheck", "initcheck"], 9, 40000),  # these and others in float, too
     ("cuda_streams", "two_streams", NO_SHARED, 5, 0),  # its kernels' shared memory is checked above
+    ("cuda_graph", "arrays_at_the_same_address", ["memcheck"], 1, 0),  # replayed when they have been released
     ("cuda_graph", "preconditions", ["memcheck", "synccheck"], 3, 0),
     ("cuda_graph", "whatever_it_starts_from", ["memcheck", "initcheck"], 5, 0),
     ("cuda_graph", "accelerated_solves", ["memcheck", "initcheck"], 7, 40000),  # both accelerations in both precisions
@@ -98,7 +100,7 @@ def entry(name, label, command, environment, limit=600, alone=False, tool=None):
 
 
 def moved(build):
-    """Paths of the machine that configured the build, and where they are now."""
+    """Paths at configuration, and the corresponding paths now."""
     cache = build / "CMakeCache.txt"
     text = cache.read_text() if cache.is_file() else ""
     at = re.search(r"^# For build in directory: (.+)$", text, re.M), re.search(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(.+)$", text, re.M)
@@ -106,7 +108,7 @@ def moved(build):
 
 
 def tests_of(build):
-    """CTest's list, commands with the paths of today."""
+    """CTest's list, with current paths in the commands."""
     said = subprocess.run(["ctest", "--show-only=json-v1"], cwd=build, capture_output=True, text=True, check=True).stdout
     made = []
     for test in json.loads(said)["tests"]:
@@ -134,7 +136,7 @@ def sanitized(build):
 
 
 def shown(command):
-    """Without folders, for the file."""
+    """The command without folders, for the file."""
     return [pathlib.Path(word).name if word.startswith("/") else word for word in command]
 
 
@@ -142,7 +144,7 @@ def sanitizer_program():
     return shutil.which("compute-sanitizer") or shutil.which("/usr/local/cuda/bin/compute-sanitizer")
 
 
-# --- one of them -----------------------------------------------------------------------------------------------------
+# --- one check -------------------------------------------------------------------------------------------------------
 
 running = set()
 stopping = threading.Event()
@@ -156,7 +158,7 @@ def end_group(process):
 
 
 def run(command, environment, limit):
-    """Output, exit status (None: stopped), seconds. What it started ends with it."""
+    """Returns output, exit status (None: stopped) and seconds. Also ends the processes that the command started."""
     start = time.monotonic()
     usual = {k: v for k, v in os.environ.items() if k not in SHARE.values()}
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -176,14 +178,14 @@ def run(command, environment, limit):
 
 
 def count_tests(output):
-    """As cmocka says it. A test that fails is named twice."""
+    """Counts from cmocka's output. It names a failing test twice."""
     def names(word):
         return set(re.findall(rf"^\[ +{word} +\] (\w+)$", output, re.M))
     return {"passed": len(names("OK")), "failed": len(names("FAILED")), "skipped": len(names("SKIPPED"))}
 
 
 def count_errors(output):
-    """Of compute-sanitizer: as it sums them up at its end; before, as many as it has printed."""
+    """The number of errors from compute-sanitizer: its summary or, if it was stopped, the number printed so far."""
     summary = SUMMARY.search(output)
     return sum(int(n) for n in summary.groups() if n) if summary else len(FOUND.findall(output))
 
@@ -195,14 +197,14 @@ def bands(output):
 
 
 def factors(output):
-    """How far a device's are from the host's, and where."""
+    """The largest difference of a factor between device and host, and its case."""
     found = FARTHEST.search(output)
     return {"deterministic": [float(found[1]), found[2]], "asynchronous": [float(found[3]), found[4]]} if found else None
 
 
 def record_of(entry, output, status, seconds):
     record = {"status": status, "seconds": round(seconds, 1), "ended": status is not None, **count_tests(output)}
-    counts_tests = pathlib.Path(entry["command"][0]).name.startswith("test_")  # demos and scripts have their exit status alone
+    counts_tests = pathlib.Path(entry["command"][0]).name.startswith("test_")  # demos and scripts only have an exit status
     good = status == 0 and record["failed"] == 0 and (record["passed"] > 0 or not counts_tests)
     if entry["tool"]:
         record["errors"] = count_errors(output)
@@ -218,7 +220,7 @@ def record_of(entry, output, status, seconds):
     wrong = record["failed"] > 0 or record.get("errors", 0) > 0
     record["outcome"] = ("passed" if good else "skipped" if status == 77 else "stopped" if status is None and not wrong else "failed")
     if record["outcome"] != "passed":
-        middle = "\n[...]\n" if len(output) > 3000 else ""  # a sanitizer's first error, and how it ended
+        middle = "\n[...]\n" if len(output) > 3000 else ""  # keeps a sanitizer's first error and its summary
         record["output"] = (output[:1500] + middle + output[-1500:] if middle else output).replace(str(ROOT), ".")
     return record
 

@@ -67,7 +67,7 @@ def tools_table(records):
 
 
 def spread(records):
-    """Of every problem, the record with the most solves."""
+    """The record with the most solves for each problem."""
     best = {}
     for b in (b for r in records for b in r.get("bands", [])):
         problem = b["problem"], b["n"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# gmg, hypre and FFTW side by side on the same two cores: in every round each solver runs once a problem, one after the
-# other, so that a slow minute hits all alike. Before that all rows of bench_cpu. Everything ends in one file with ratios.
+# Measures all rows of bench_cpu, then compares gmg, hypre and FFTW on the same two cores. In every round each solver runs once per
+# problem, one after the other, so that disturbances affect all alike. Writes one file with all records and ratios.
 #   bench/compare.sh [FILE]                  default bench/results/cpu.json
 #   ROUNDS=5 SIZES="128 256" CORES=0,1       rounds, sizes (ascending), cores
 set -euo pipefail

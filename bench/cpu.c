@@ -13,40 +13,43 @@
 
 enum { MOST_SIZES = 8, TRIAD_RUNS = 5 };
 
-static const double QUIET = 0.8; /* a row before which the triad was slower than that times its median was disturbed */
+static const double QUIET = 0.8; /* a row is marked as disturbed if the triad before it was slower than this share of its median */
 
 #define SAME GMG_PRECISION_SAME
 #define BEST GMG_PRECISION_AUTO
 
 #define CYCLE_WHAT "one V(1,1) cycle: difference of solves of 7 and of 2 cycles over 5"
-#define SOLVE_WHAT "gmg_solve() to the tolerance, create excluded, default parameters"
+#define SOLVE_WHAT "gmg_solve() to the tolerance by cycles, create excluded, default parameters"
 #define CHECKED ", residual measured every cycle"
 #define UNCHECKED ", check_every = GMG_NONE"
 #define FMG_WHAT "full multigrid, one V(1,1) a level, max_cycles = 1"
 static const bench_row rows[] = {
-    /* name, what, measure, smoother, f, rtol, contrast of beta, check_every, fmg, every size, precision */
-    {"triad_large", "triad, three arrays four times a field", bench_triad_row, NULL, BENCH_RANDOM, 0, 0, 0, 0, 0, BEST},
-    {"residual", "one gmg_residual()", bench_residual, NULL, BENCH_RANDOM, 0, 0, 1, 0, 0, BEST},
-    {"v11_red_black", CYCLE_WHAT UNCHECKED ", red_black", bench_cycle, "red_black", BENCH_RANDOM, 0, 0, 0, 0, 0, SAME},
-    {"v11_red_black_checked", CYCLE_WHAT CHECKED ", red_black", bench_cycle, "red_black", BENCH_RANDOM, 0, 0, 1, 0, 0, SAME},
-    {"v11_async", CYCLE_WHAT UNCHECKED ", async", bench_cycle, "async", BENCH_RANDOM, 0, 0, 0, 0, 0, BEST},
-    {"v11_async_checked", CYCLE_WHAT CHECKED ", async", bench_cycle, "async", BENCH_RANDOM, 0, 0, 1, 0, 0, BEST},
-    {"v11_async_float", CYCLE_WHAT UNCHECKED ", async, a float problem", bench_cycle_float, "async", BENCH_RANDOM, 0, 0, 0, 0, 0, BEST},
-    {"v11_async_double", CYCLE_WHAT UNCHECKED ", async", bench_cycle, "async", BENCH_RANDOM, 0, 0, 0, 0, 0, SAME},
-    {"v11_async_double_checked", CYCLE_WHAT CHECKED ", async", bench_cycle, "async", BENCH_RANDOM, 0, 0, 1, 0, 0, SAME},
-    {"solve_async", SOLVE_WHAT ": async", bench_solve, "async", BENCH_RANDOM, 1e-8, 0, 1, 0, 1, BEST},
-    {"solve_async_double", SOLVE_WHAT ": async", bench_solve, "async", BENCH_RANDOM, 1e-8, 0, 1, 0, 1, SAME},
-    {"solve_red_black", SOLVE_WHAT " but the smoother red_black", bench_solve, "red_black", BENCH_RANDOM, 1e-8, 0, 1, 0, 1, BEST},
-    {"fmg", FMG_WHAT UNCHECKED, bench_fmg, NULL, BENCH_SMOOTH, 0, 0, 0, 1, 0, BEST},
-    {"fmg_checked", FMG_WHAT CHECKED, bench_fmg, NULL, BENCH_SMOOTH, 0, 0, 1, 1, 0, BEST},
-    {"create", "gmg_solver_create(), default parameters", bench_create, NULL, BENCH_RANDOM, 0, 0, 1, 0, 0, BEST},
-    {"memory", "gmg_plan()'s bytes beyond u and f", bench_memory, NULL, BENCH_RANDOM, 0, 0, 1, 0, 0, BEST},
-    {"solve_beta", SOLVE_WHAT, bench_solve, NULL, BENCH_RANDOM, 1e-8, 1e4, 1, 0, 1, BEST},
-    {"solve_beta_one", SOLVE_WHAT, bench_solve, NULL, BENCH_ONE, 1e-8, 1e4, 1, 0, 1, BEST},
-    {"v11_beta", CYCLE_WHAT UNCHECKED, bench_cycle, NULL, BENCH_RANDOM, 0, 1e4, 0, 0, 0, BEST},
-    {"create_beta", "gmg_solver_create()", bench_create, NULL, BENCH_RANDOM, 0, 1e4, 1, 0, 0, BEST},
-    {"memory_beta", "gmg_plan()'s bytes beyond u, f and beta", bench_memory, NULL, BENCH_RANDOM, 0, 1e4, 1, 0, 0, BEST},
-    {"update_beta", "gmg_solver_update() with a new beta", bench_update, NULL, BENCH_RANDOM, 0, 1e4, 1, 0, 0, BEST},
+    /* name, what, measure, smoother, f, rtol, contrast of beta, check_every, fmg, every size, precision, directly */
+    {"triad_large", "triad, three arrays four times a field", bench_triad_row, NULL, BENCH_RANDOM, 0, 0, 0, 0, 0, BEST, 0},
+    {"residual", "one gmg_residual()", bench_residual, NULL, BENCH_RANDOM, 0, 0, 1, 0, 0, BEST, 0},
+    {"v11_red_black", CYCLE_WHAT UNCHECKED ", red_black", bench_cycle, "red_black", BENCH_RANDOM, 0, 0, 0, 0, 0, SAME, 0},
+    {"v11_red_black_checked", CYCLE_WHAT CHECKED ", red_black", bench_cycle, "red_black", BENCH_RANDOM, 0, 0, 1, 0, 0, SAME, 0},
+    {"v11_async", CYCLE_WHAT UNCHECKED ", async", bench_cycle, "async", BENCH_RANDOM, 0, 0, 0, 0, 0, BEST, 0},
+    {"v11_async_checked", CYCLE_WHAT CHECKED ", async", bench_cycle, "async", BENCH_RANDOM, 0, 0, 1, 0, 0, BEST, 0},
+    {"v11_async_float", CYCLE_WHAT UNCHECKED ", async, a float problem", bench_cycle_float, "async", BENCH_RANDOM, 0, 0, 0, 0, 0, BEST, 0},
+    {"v11_async_double", CYCLE_WHAT UNCHECKED ", async", bench_cycle, "async", BENCH_RANDOM, 0, 0, 0, 0, 0, SAME, 0},
+    {"v11_async_double_checked", CYCLE_WHAT CHECKED ", async", bench_cycle, "async", BENCH_RANDOM, 0, 0, 1, 0, 0, SAME, 0},
+    {"solve_async", SOLVE_WHAT ": async", bench_solve, "async", BENCH_RANDOM, 1e-8, 0, 1, 0, 1, BEST, 0},
+    {"solve_async_double", SOLVE_WHAT ": async", bench_solve, "async", BENCH_RANDOM, 1e-8, 0, 1, 0, 1, SAME, 0},
+    {"solve_red_black", SOLVE_WHAT " but the smoother red_black", bench_solve, "red_black", BENCH_RANDOM, 1e-8, 0, 1, 0, 1, BEST, 0},
+    {"solve_direct", "gmg_solve() to the tolerance, directly, create excluded", bench_solve, NULL, BENCH_RANDOM, 1e-8, 0, 1, 0, 1, BEST,
+     1},
+    {"create_direct", "gmg_solver_create() for a direct solve", bench_create, NULL, BENCH_RANDOM, 0, 0, 1, 0, 0, BEST, 1},
+    {"fmg", FMG_WHAT UNCHECKED, bench_fmg, NULL, BENCH_SMOOTH, 0, 0, 0, 1, 0, BEST, 0},
+    {"fmg_checked", FMG_WHAT CHECKED, bench_fmg, NULL, BENCH_SMOOTH, 0, 0, 1, 1, 0, BEST, 0},
+    {"create", "gmg_solver_create() for cycles, default parameters", bench_create, NULL, BENCH_RANDOM, 0, 0, 1, 0, 0, BEST, 0},
+    {"memory", "gmg_plan()'s bytes beyond u and f", bench_memory, NULL, BENCH_RANDOM, 0, 0, 1, 0, 0, BEST, 0},
+    {"solve_beta", SOLVE_WHAT, bench_solve, NULL, BENCH_RANDOM, 1e-8, 1e4, 1, 0, 1, BEST, 0},
+    {"solve_beta_one", SOLVE_WHAT, bench_solve, NULL, BENCH_ONE, 1e-8, 1e4, 1, 0, 1, BEST, 0},
+    {"v11_beta", CYCLE_WHAT UNCHECKED, bench_cycle, NULL, BENCH_RANDOM, 0, 1e4, 0, 0, 0, BEST, 0},
+    {"create_beta", "gmg_solver_create()", bench_create, NULL, BENCH_RANDOM, 0, 1e4, 1, 0, 0, BEST, 0},
+    {"memory_beta", "gmg_plan()'s bytes beyond u, f and beta", bench_memory, NULL, BENCH_RANDOM, 0, 1e4, 1, 0, 0, BEST, 0},
+    {"update_beta", "gmg_solver_update() with a new beta", bench_update, NULL, BENCH_RANDOM, 0, 1e4, 1, 0, 0, BEST, 0},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -100,7 +103,7 @@ static int list_rows(void)
   return 0;
 }
 
-/* Returns -1 where the program should go on, else its exit code. */
+/* Returns -1 if the program shall continue, otherwise its exit code. */
 static int read_options(int argc, char **argv, settings *s)
 {
   static const struct option options[] = {
@@ -133,8 +136,8 @@ static int wanted(const char *only, const char *name)
   return 0;
 }
 
-/* The triad is measured again before every row, so that its spread tells how quiet the machine was throughout. Its arrays
- * are as large as the fields of the largest size. */
+/* The triad is measured again before every row, so that its spread shows whether the machine was idle. Its arrays are as large as
+ * the fields of the largest size. */
 static int run_all(const settings *s, gmg_context *context, bench_record *records, int *count, bench_samples *speed,
                    double *slowest)
 {

@@ -1,6 +1,6 @@
-/* A peer for constant coefficients: the discrete Poisson problem solved directly by sine transforms (FFTW; Frigo, Johnson
- * 2005). With walls half a cell away the eigenvectors are those of DST-II, the eigenvalues 4 n^2 sin^2(pi (k + 1) / 2n). The
- * residual is gmg's own. */
+/* A peer for constant coefficients: solves the discrete Poisson problem directly by sine transforms (FFTW; Frigo, Johnson 2005).
+ * With walls half a cell away the eigenvectors are those of DST-II, and the eigenvalues are 4 n^2 sin^2(pi (k + 1) / 2n). gmg
+ * computes the residual. */
 #include "gmg.h"
 #include "problems.h"
 #include "record.h"
@@ -21,7 +21,7 @@ typedef struct direct {
 static void solve(const direct *d)
 {
   const size_t n = d->n;
-  const double scale = 8.0 * (double)n * (double)n * (double)n; /* what both transforms multiply by */
+  const double scale = 8.0 * (double)n * (double)n * (double)n; /* the factor by which both transforms together scale */
   fftw_execute(d->forward);
 #pragma omp parallel for schedule(static)
   for (size_t k = 0; k < n; k++)
@@ -43,7 +43,7 @@ static double make_plans(direct *d, int threads)
   return omp_get_wtime() - start;
 }
 
-/* ||f - A u|| / ||f|| as gmg sees it; NaN if it could not. */
+/* ||f - A u|| / ||f|| computed by gmg; NaN if gmg fails. */
 static double residual_of(const direct *d)
 {
   const size_t n[3] = {d->n, d->n, d->n};
@@ -79,7 +79,7 @@ static int measure(direct *d, int runs, const char *json)
   bench_samples times = {0};
   const int threads = omp_get_max_threads();
   const double planning = make_plans(d, threads);
-  bench_fill_rhs(BENCH_RANDOM, d->f, d->n); /* planning has overwritten it */
+  bench_fill_rhs(BENCH_RANDOM, d->f, d->n); /* planning has overwritten f */
   for (size_t k = 0; k < d->n; k++) {
     const double s = 2 * (double)d->n * sin(M_PI * (double)(k + 1) / (2 * (double)d->n));
     d->lambda[k] = s * s;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What a row that solves says of its solve. */
+/* The members of the record that describe a solve. */
 static void describe_solve(char *extra, size_t size, const gmg_report *report, double rtol, double floor)
 {
   snprintf(extra, size,
@@ -28,7 +28,8 @@ static void solve_row(const char *name, bench_gpu_run *r, const double *f, doubl
   bench_gpu_row(name, "ms", &s, 0, extra);
 }
 
-/* As many cycles as that solve took, of which nobody asks what they leave: the same work without a wait, replayed as a whole. */
+/* As many cycles as the previous solve took, without any residual norm. They are replayed as one graph, and the host does not wait
+   between them. */
 static void unmeasured_row(const char *name, bench_gpu_run *r, const double *f, double *u)
 {
   char extra[64];
@@ -45,7 +46,7 @@ static void unmeasured_row(const char *name, bench_gpu_run *r, const double *f, 
   bench_gpu_row(name, "ms", &s, 0, extra);
 }
 
-/* The factor down to 1e-10, or to above the floor. */
+/* A cycle, and the convergence factor of a solve to 1e-10, or to the smallest tolerance above the floor. */
 static void cycle_row(const char *name, bench_gpu_run *r, const double *f, double *u)
 {
   char extra[512];
@@ -82,7 +83,7 @@ static void fmg_row(const char *name, int dim, size_t n)
   double *host = malloc(bytes), *exact = malloc(bytes), *discrete = malloc(bytes);
   bench_gpu_manufactured(dim, n, host, exact);
   double *f = bench_gpu_uploaded(host, r.cells), *u = bench_gpu_device_field(r.cells);
-  const double floor = bench_gpu_measured_floor(&r, f, u); /* and the discrete solution */
+  const double floor = bench_gpu_measured_floor(&r, f, u); /* u is then the discrete solution */
   cudaMemcpy(discrete, u, r.cells * sizeof *u, cudaMemcpyDeviceToHost);
   r.params.fmg = 1, r.params.max_cycles = 1, r.params.check_every = GMG_NONE;
   bench_gpu_build(&r);
@@ -111,11 +112,13 @@ static void residual_row(const char *name, bench_gpu_run *r, const double *f, co
   bench_gpu_row(name, "ms", &s, 24.0 * (double)r->cells, "");
 }
 
-/* The cycle itself: a call that preconditions. Compulsory for an unknown on a visit to its level, in reals of the levels, where
-   coefficients lie on the faces: the pass before reads f and three faces and writes u; the pass after reads u, too; restriction reads u,
-   f, the faces across lines and every second line and plane of the others, and writes an eighth; prolongation reads an eighth and three
-   faces, reads u and writes it. An F cycle visits level l l + 1 times, once with a u that is not zero. In mixed precision r is read
-   once and narrowed, and on the finest level the pass after writes z instead of u. */
+/* One cycle, as gmg_precondition(). Coefficients are on faces. Compulsory reals per unknown, for each visit to its level:
+   - pre-smoothing, 5: reads f and three faces, writes u;
+   - post-smoothing, 6: reads f, u and three faces, writes u;
+   - restriction, 4.125: reads u, f, all faces across axis 0 and half of the others, writes an eighth;
+   - prolongation, 5.125: reads an eighth, three faces and u, writes u. An F cycle visits level l l + 1 times. In one of these
+     visits u is not zero before. In mixed precision r is read once and rounded to float, and post-smoothing of the finest level
+     writes z instead of u. */
 static void beta_cycle_row(const char *name, bench_gpu_run *r, const double *f, double *u)
 {
   const int is_f = r->params.cycle == GMG_CYCLE_AUTO || r->params.cycle == GMG_CYCLE_F;
@@ -156,7 +159,7 @@ static void memory_row(const char *name, bench_gpu_run *r)
   free(info);
 }
 
-/* --- all of it ------------------------------------------------------------------------------------------------------- */
+/* --- all rows -------------------------------------------------------------------------------------------------------- */
 
 static void rows_3d(void)
 {
@@ -183,7 +186,7 @@ static void rows_3d(void)
   cudaFree(f), cudaFree(u);
 }
 
-/* Cell-wise beta, all defaults: conjugate gradients, whose launches and waits count on small grids. */
+/* beta per cell, and default parameters: conjugate gradients. On small grids the time is that of launches and synchronisations. */
 static void beta_rows(void)
 {
   static const struct {

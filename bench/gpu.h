@@ -1,6 +1,6 @@
 /* What the measurements on a CUDA device share: the command line and the file, fields, solvers on the device. Needs no library
-   beside CUDA's runtime, so that it builds where there is nothing else; the JSON is therefore written by hand. Whatever fails ends
-   the program with a word on stderr, but for what a row may expect to fail. */
+   besides the CUDA runtime, so the JSON is written without cJSON. An error that a row does not expect ends the program with a
+   message on stderr. */
 #ifndef BENCH_GPU_H
 #define BENCH_GPU_H
 
@@ -30,24 +30,24 @@ extern bench_options bench_gpu_options;
 void bench_gpu_add(bench_gpu_samples *s, double x);
 double bench_gpu_median(const bench_gpu_samples *s);
 __attribute__((noreturn)) void bench_gpu_stop(const char *what, const char *why);
-int bench_gpu_wanted(const char *name); /* as --only says */
+int bench_gpu_wanted(const char *name); /* 1 if --only selects the row */
 
-/* Reads the command line, finds the device, measures its copy and opens the file. Returns -1, or the exit code of a program that
-   has nothing to do: 0 where it was asked for help, 2 for a wrong option, 77 where there is no device. what: for --help. */
+/* Reads the command line, finds the device, measures its copy and opens the file. Returns -1 if the program shall
+   continue, otherwise its exit code: 0 after --help, 2 for a wrong option, 77 without a device. what: text for --help. */
 int bench_begin(int argc, char **argv, const char *program, const char *what, int runs);
-int bench_end(void); /* returns the exit code: 2 where --only named what is no row */
+int bench_end(void); /* returns the exit code: 2 if --only contains a name that is not a row's */
 
-/* One record. bytes: compulsory, of the whole row, 0: not stated. extra: further members, each with a comma before. */
+/* Writes a record. bytes: compulsory bytes of the whole row; 0: not recorded. extra: further members, each after a comma. */
 void bench_gpu_row(const char *name, const char *unit, const bench_gpu_samples *s, double bytes, const char *extra);
-/* One that could not be measured, and why. */
+/* Writes the record of a row that could not be measured, with the reason. */
 void bench_gpu_skipped_row(const char *name, const char *why, const char *extra);
 
 /* --- fields (gpu_fields.c) --- */
 
 double *bench_gpu_device_field(size_t n);            /* of zeros */
-double *bench_gpu_device_field_or_null(size_t n);    /* NULL where there is no memory for it */
+double *bench_gpu_device_field_or_null(size_t n);    /* NULL: not enough memory */
 double *bench_gpu_uploaded(const double *from, size_t n);
-/* Uniform in -0.5..0.5, on the device. A longer field begins with a shorter one of the same seed. */
+/* Uniform in -0.5..0.5, on the device. Value i depends on the seed and i alone. */
 void bench_gpu_fill_random(double *x, size_t n, unsigned long seed);
 double *bench_gpu_random_field(size_t n, unsigned long seed);
 void bench_gpu_manufactured(int dim, size_t n, double *f, double *u); /* host */
@@ -65,7 +65,7 @@ typedef struct {
 
 double bench_gpu_now(void); /* seconds, after all work on the device */
 bench_gpu_run bench_gpu_begin_run(int dim, size_t n);
-void bench_gpu_resize(bench_gpu_run *r, int dim, size_t n); /* another problem, the same context; the solver ends */
+void bench_gpu_resize(bench_gpu_run *r, int dim, size_t n); /* sets another problem, and destroys the solver */
 void bench_gpu_build(bench_gpu_run *r);
 gmg_status bench_gpu_try_build(bench_gpu_run *r);
 void bench_gpu_end_run(bench_gpu_run *r);
@@ -82,17 +82,17 @@ gmg_plan_info *bench_gpu_plan(bench_gpu_run *r);                            /* f
 void bench_gpu_pass_row(const char *name, bench_gpu_run *r, const double *f, double *u);
 void bench_gpu_down_leg_row(const char *name, bench_gpu_run *r, const double *f, double *u);
 
-/* What every row of a solve says, beside its tolerance and floor. */
+/* Members of every record of a solve, besides tolerance and floor. */
 #define SOLVED                                                                                               \
   ", \"floor_of\": \"this f: where a solve to 1e-17 ended\", \"f\": \"uniform in -0.5..0.5, splitmix64\", "    \
   "\"start\": \"zero\", \"norm\": \"2-norm of the residual over that of f\""
 
-/* Where the residual over that of f stops falling, f being this one. Rebuilds. */
+/* The rounding floor of ||r|| / ||f|| for this f. Creates a new solver. */
 double bench_gpu_measured_floor(bench_gpu_run *r, const double *f, double *u);
-/* The tolerance `least`, or the next power of ten that is ten times the floor or more. */
+/* The tolerance `least`, or, if larger, the smallest power of ten that is at least ten times the floor. */
 double bench_gpu_tolerance_above(double floor, double least);
 
-/* Bytes of a V(1,1) cycle that must move, an unknown: bench/README.md. */
+/* Compulsory bytes of a V(1,1) cycle per unknown (bench/README.md). */
 double bench_gpu_cycle_bytes(int dim, gmg_precision precision);
 
 #endif

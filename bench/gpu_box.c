@@ -1,5 +1,5 @@
-/* Speed of box stencils on a CUDA device, beside that of the 7-point (5-point) operator on the same grid: cycles and solves with the
-   asynchronous smoother, and with its rival, Gauss-Seidel in 2^dim colours, a launch for each colour.
+/* Speed of box stencils on a CUDA device, beside that of the 7-point (5-point) operator on the same grid: cycles and solves with
+   the asynchronous smoother, and with Gauss-Seidel in 2^dim colours, which has one launch per colour.
      bench_gpu_box [--json FILE] [--only NAME,NAME] [--commit ID] [--runs N] [--most UNKNOWNS] */
 #include "gpu.h"
 
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEVEN_POINT, EQUAL, Q1 }; /* the operators: -Laplace by differences; all neighbours -1; by finite elements */
+enum { SEVEN_POINT, EQUAL, Q1 }; /* -Laplace by differences; all neighbours -1; -Laplace by linear finite elements */
 
-/* A cycle's floor: each leg reads u and f and writes u once, as for the 7-point operator. */
+/* Compulsory bytes: each leg reads u and f, and writes u once, as for the 7-point operator. */
 static const struct {
   const char *name;
   int dim;

@@ -1,7 +1,8 @@
-/* Why gmg has no cuBLAS: what a handle costs, and conjugate gradients on a coarsest grid with cuBLAS beside gmg's own coarse solvers.
+/* Why gmg has no cuBLAS: what a handle costs, and conjugate gradients on a coarsest grid with cuBLAS beside gmg's own coarse
+   solvers.
      bench_gpu_cublas [--json FILE] [--only NAME,NAME] [--commit ID] [--runs N] [--most UNKNOWNS]
-   The name of a row is that of what is created, or METHOD_DIMd_N; --only takes METHOD as well. The operator and the diagonal are gmg's in
-   all methods, so this file looks into the house, too, and is linked with the static library. */
+   The name of a row is that of the object created, or METHOD_DIMd_N; --only also accepts METHOD. All methods use gmg's operator and
+   diagonal, so this file includes headers of src, and is linked with the static library. */
 #include "gpu.h"
 #include "gpu_cublas.h"
 #include "mg/solver.h"
@@ -55,7 +56,7 @@ static const struct {
                  {"solver_gmg_64", "gmg_solver_create and gmg_solver_destroy, 64^3", create_solver, destroy_solver}};
 enum { CREATIONS = sizeof creations / sizeof *creations };
 
-/* Files that cuBLAS brought along. */
+/* Adds the size of a shared library of cuBLAS. */
 static int add_library(struct dl_phdr_info *library, size_t size, void *bytes)
 {
   struct stat file;
@@ -71,7 +72,8 @@ static size_t free_bytes(void)
   return left;
 }
 
-/* The first time what it needs is loaded, which is a time of its own. The memory is that of one more, when all times are taken. */
+/* The first creation also loads libraries and kernels, so its time is recorded separately. Memory is that of one more object,
+   created after all times are measured. */
 static void creation_row(int i, created *c)
 {
   char extra[512], libraries[64] = "";
@@ -103,7 +105,7 @@ static void creation_rows(void)
 {
   created c = {.handle = NULL};
   for (int i = 0; i < CREATIONS; i++) {
-    if (creations[i].create == create_solver) c.r = bench_gpu_begin_run(3, 64); /* not before: it would not be the first context */
+    if (creations[i].create == create_solver) c.r = bench_gpu_begin_run(3, 64); /* not earlier, because the first context is timed */
     creation_row(i, &c);
   }
   bench_gpu_end_run(&c.r);
@@ -111,18 +113,18 @@ static void creation_rows(void)
 
 /* --- conjugate gradients --------------------------------------------------------------------------------------------- */
 
-/* One grid, as the coarsest one. */
+/* A grid that is solved as the coarsest one. */
 typedef struct {
   bench_gpu_run *r;
   cudaStream_t stream;
   cublasHandle_t handle;
-  void *room; /* of the handle: in a recording it must not ask for any */
+  void *room; /* work space of the handle, which must not allocate while a graph is recorded */
   cudaGraphExec_t graph;
   double *f, *u;
   double *left, *z, *p, *q, *scalar; /* left: the residual */
-  double tolerance;                  /* that the coarse solver has */
-  int iterations;                    /* that it takes */
-  double reached;                    /* by them */
+  double tolerance;                  /* of the coarse solver */
+  int iterations;                    /* until the tolerance */
+  double reached;                    /* residual after these iterations */
   gmg_report report;
 } bed;
 
@@ -157,7 +159,7 @@ static double dot_on_host(const bed *b, const double *x, const double *y)
   return sum;
 }
 
-/* src/coarse/cg.c: inner products go to the host, which waits for them, and the iteration ends by what they say. */
+/* As src/coarse/cg.c: the host waits for the inner products, and decides from them when to stop. */
 static void scalars_on_host(bed *b)
 {
   const int n = cells(b);
@@ -181,7 +183,7 @@ static void scalars_on_host(bed *b)
   b->iterations = i;
 }
 
-/* Nothing goes to the host, so nobody can ask whether it is enough: in cuBLAS's favour it is told how many iterations that takes. */
+/* Scalars stay on the device, so there is no stopping test. The number of iterations is given, in cuBLAS's favour. */
 static void scalars_on_device(bed *b)
 {
   const int n = cells(b);
@@ -203,12 +205,12 @@ static void scalars_on_device(bed *b)
   }
 }
 
-/* The same, all iterations recorded as one graph. */
+/* scalars_on_device() with all iterations recorded as one graph. */
 static void scalars_in_graph(bed *b)
 {
   if (!b->graph) {
     cudaGraph_t recorded;
-    scalars_on_device(b); /* what is loaded when first used is there then */
+    scalars_on_device(b); /* loads what must not be loaded during the recording */
     cuda(cudaStreamBeginCapture(b->stream, cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
     scalars_on_device(b);
     cuda(cudaStreamEndCapture(b->stream, &recorded), "cudaStreamEndCapture");
@@ -224,7 +226,7 @@ static void coarse_solver(bed *b)
   if (gmg_precondition(b->r->solver, b->f, b->u) != GMG_OK) bench_gpu_stop("gmg_precondition", gmg_context_error(b->r->context));
 }
 
-/* What gmg does with such a grid unless it is told that it is the coarsest. */
+/* A solve by gmg with default parameters, that is, with coarser levels. */
 static void multigrid(bed *b)
 {
   cuda(cudaMemsetAsync(b->u, 0, b->r->cells * sizeof(double), b->stream), "cudaMemsetAsync");
@@ -251,16 +253,16 @@ static const struct {
 } sizes[] = {{2, 8}, {2, 16}, {2, 32}, {2, 64}, {2, 256}, {3, 4}, {3, 8}, {3, 16}, {3, 32}, {3, 64}, {3, 128}};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-/* In the norm of the inverse diagonal, in which the coarse solver stops, over that of f: the true one, of the u that is there. */
+/* ||f - A u|| / ||f|| in the norm of the inverse diagonal, in which the coarse solver stops. Recomputed from u. */
 static double residual(bed *b)
 {
   const gmg_solver *s = b->r->solver;
   const gmg_operator *A = &s->finest->A;
   s->op->residual(&s->exec, A, b->f, b->u, b->left);
   over_diagonal(b, b->left, b->z);
-  const double rz = s->stencil->dot(&s->exec, A, b->left, b->z);
+  const double rz = s->grid->dot(&s->exec, A, b->left, b->z);
   over_diagonal(b, b->f, b->z);
-  const double relative = sqrt(rz / s->stencil->dot(&s->exec, A, b->f, b->z));
+  const double relative = sqrt(rz / s->grid->dot(&s->exec, A, b->f, b->z));
   cuda(cudaDeviceSynchronize(), "conjugate gradients");
   return relative;
 }
@@ -268,8 +270,8 @@ static double residual(bed *b)
 static bench_gpu_samples seconds_of(void (*solves)(bed *b), bed *b)
 {
   bench_gpu_samples s = {.count = 0};
-  for (int i = -2; i < bench_gpu_options.runs; i++) { /* the second time gmg records it */
-    cuda(cudaMemset(b->u, 0xff, b->r->cells * sizeof(double)), "cudaMemset"); /* NaN: what did not run is seen in the residual */
+  for (int i = -2; i < bench_gpu_options.runs; i++) { /* two warm-up runs; gmg records in the second */
+    cuda(cudaMemset(b->u, 0xff, b->r->cells * sizeof(double)), "cudaMemset"); /* NaN: if nothing runs, the residual shows it */
     const double start = bench_gpu_now();
     solves(b);
     const double t = bench_gpu_now() - start;
@@ -284,7 +286,8 @@ static void forget_graph(bed *b)
   b->graph = NULL;
 }
 
-/* The coarse solver does not tell its iterations, but a residual that agrees is that of as many. */
+/* gmg's coarse solver does not report its number of iterations. If its residual agrees with that of the other methods, so does the
+   number. */
 static void describe_iterations(char *text, size_t size, const bed *b, double left, int is_multigrid)
 {
   *text = 0;
@@ -304,10 +307,10 @@ static void method_row(int m, const char *label, bed *b)
     return;
   }
   const bench_gpu_samples s = seconds_of(methods[m].solve, b);
-  forget_graph(b); /* of this solver's operator */
+  forget_graph(b); /* it contains pointers to this solver's operator */
   const double left = residual(b);
   const char *const ended = is_multigrid ? gmg_status_string(b->report.status)
-                                         : left <= 1.01 * b->tolerance ? "ok" : "missed the tolerance"; /* it stops by the recursion */
+                                         : left <= 1.01 * b->tolerance ? "ok" : "missed the tolerance"; /* the stopping test uses the recursive residual */
   describe_iterations(turns, sizeof turns, b, left, is_multigrid);
   snprintf(extra, sizeof extra,
            "%s%s, \"residual\": %.4g, \"status\": \"%s\", \"f\": \"uniform in -0.5..0.5, splitmix64\", \"start\": \"zero\", "
@@ -335,7 +338,7 @@ static void release(bed *b)
   for (int i = 0; i < 6; i++) cudaFree(field[i]);
 }
 
-/* The iterations are those of conjugate gradients with scalars on the host, whoever is measured. */
+/* The number of iterations comes from conjugate gradients with scalars on the host, for all methods. */
 static void size_rows(bed *b)
 {
   char label[64];
@@ -345,7 +348,7 @@ static void size_rows(bed *b)
   allocate(b);
   b->r->params.coarse = GMG_COARSE_CG, b->r->params.max_levels = 1, b->r->params.rtol = 0;
   bench_gpu_build(b->r);
-  b->tolerance = b->r->solver->coarsest.problem->rtol;
+  b->tolerance = b->r->solver->coarsest_bottom.problem->rtol;
   scalars_on_host(b);
   b->reached = residual(b);
   b->r->params.rtol = b->tolerance;
@@ -360,7 +363,7 @@ static void coarsest_rows(void)
   const double one = 1;
   bench_gpu_run r = {.params = gmg_params_default()};
   bed b = {.r = &r};
-  cuda(cudaStreamCreate(&b.stream), "cudaStreamCreate"); /* the default one cannot be recorded */
+  cuda(cudaStreamCreate(&b.stream), "cudaStreamCreate"); /* the default stream cannot be captured */
   if (gmg_context_create_cuda(0, b.stream, &r.context) != GMG_OK) bench_gpu_stop("gmg_context_create_cuda", "failed");
   blas(cublasCreate(&b.handle), "cublasCreate");
   blas(cublasSetStream(b.handle, b.stream), "cublasSetStream");

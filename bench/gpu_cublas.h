@@ -1,4 +1,4 @@
-/* Numbers of conjugate gradients that stay on the device, and what cuBLAS has no function for: their quotients. */
+/* Scalars of conjugate gradients on the device, and kernels for their quotients, for which cuBLAS has no function. */
 #ifndef BENCH_GPU_CUBLAS_H
 #define BENCH_GPU_CUBLAS_H
 

@@ -1,4 +1,4 @@
-/* Fields of the measurements on a device. */
+/* Fields on the device, for the measurements. Called by the bench_gpu programs (gpu.h). */
 #include "gpu.h"
 
 #include <cuda_runtime_api.h>
@@ -9,7 +9,7 @@ double *bench_gpu_device_field_or_null(size_t n)
 {
   double *p = NULL;
   if (cudaMalloc((void **)&p, n * sizeof *p) != cudaSuccess) {
-    cudaGetLastError(); /* or the next call would be told of it */
+    cudaGetLastError(); /* clears the error, which the next call would return */
     return NULL;
   }
   cudaMemset(p, 0, n * sizeof *p);
@@ -30,7 +30,7 @@ double *bench_gpu_uploaded(const double *from, size_t n)
   return p;
 }
 
-/* splitmix64 of seed and place (Steele, Lea, Flood 2014). */
+/* splitmix64 of seed and index (Steele, Lea, Flood 2014). */
 static double uniform(size_t i, unsigned long seed)
 {
   unsigned long z = (seed << 40) + (i + 1) * 0x9e3779b97f4a7c15ul;
@@ -39,7 +39,7 @@ static double uniform(size_t i, unsigned long seed)
   return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0 - 0.5;
 }
 
-/* In pieces: the host need not hold the field, and what cannot be paged out is copied from faster. */
+/* In pieces, so that the host need not hold the field. Copies from pinned memory are faster. */
 void bench_gpu_fill_random(double *x, size_t n, unsigned long seed)
 {
   const size_t piece = (size_t)1 << 24;
@@ -62,7 +62,7 @@ double *bench_gpu_random_field(size_t n, unsigned long seed)
   return x;
 }
 
-/* f of u = product of sin(pi x) exp(x / 2), which is 0 on the walls of the unit box; and u. Cells. */
+/* u = product of sin(pi x) exp(x / 2), which is 0 on the walls of the unit box, at cell centres; and its f. */
 void bench_gpu_manufactured(int dim, size_t n, double *f, double *u)
 {
   const size_t rows = dim > 1 ? n : 1, planes = dim > 2 ? n : 1;

@@ -1,9 +1,9 @@
-/* Single operations of a cycle on a device. They are not public, so this file and gpu_cublas.c include headers of src and are linked
-   with the static library. */
+/* Single operations of a cycle on a device. They are not public, so this file and gpu_cublas.c include headers of src and are
+   linked with the static library. */
 #include "gpu.h"
 #include "mg/cycle/cycle.h"
 
-/* Ten at a time, on the finest level of the solver and with its own functions, in double. */
+/* The time of an operation on the finest level of the solver, in double. A sample is ten of them. */
 static bench_gpu_samples operation_time(bench_gpu_run *r, void (*operation)(gmg_solver *s))
 {
   bench_gpu_samples s = {.count = 0};
@@ -30,7 +30,7 @@ static void one_pass(gmg_solver *s)
   s->mg.smoother->sweep(&s->level[0].view, s->mg.state[0], fields.f, fields.u, 1, GMG_LEG_DOWN);
 }
 
-/* As the cycle does it: a smoothing step, then the residual, restricted. */
+/* The downward leg of the cycle: a smoothing step, and the restriction of the residual. */
 static void down_leg(gmg_solver *s) { gmg_presmooth_restrict(&s->mg, 0, fields.f, fields.u, GMG_FROM_CURRENT); }
 
 static void operation_row(const char *name, bench_gpu_run *r, const double *f, double *u, void (*operation)(gmg_solver *s),

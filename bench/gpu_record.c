@@ -12,7 +12,7 @@
 bench_options bench_gpu_options;
 static FILE *json;
 static int rows;
-static char *known; /* [of bench_gpu_options.only] 1 where a name begins that is a row's */
+static char *known; /* for each character of bench_gpu_options.only: 1 if a row's name begins there */
 
 void bench_gpu_add(bench_gpu_samples *s, double x)
 {
@@ -56,7 +56,7 @@ void bench_gpu_row(const char *name, const char *unit, const bench_gpu_samples *
   if (bytes > 0)
     fprintf(json, ", \"bytes\": %.6g, \"fraction_of_copy\": %.4f", bytes, bytes / bench_gpu_median(s) / bench_gpu_options.copy);
   fprintf(json, "%s}", extra);
-  fflush(json); /* a run that is stopped leaves the rows that it has */
+  fflush(json); /* so that a run that is stopped leaves its finished rows */
 }
 
 void bench_gpu_skipped_row(const char *name, const char *why, const char *extra)
@@ -64,7 +64,7 @@ void bench_gpu_skipped_row(const char *name, const char *why, const char *extra)
   printf("%-22s skipped: %s\n", name, why);
   if (!json) return;
   fprintf(json, "%s\n    {\"name\": \"%s\", \"status\": \"skipped\", \"skipped\": \"", rows++ ? "," : "", name);
-  for (; *why; why++) { /* as JSON has it */
+  for (; *why; why++) { /* escaped as in JSON */
     if (*why == '"' || *why == '\\') fputc('\\', json);
     fputc((unsigned char)*why < ' ' ? ' ' : *why, json);
   }
@@ -86,7 +86,7 @@ static void measure_copy(void)
   cudaFree(a), cudaFree(b);
 }
 
-/* The first word of the file that is a version: a digit first, and a point. */
+/* The first word of the file that is a version: it begins with a digit, and contains a point. */
 static void driver_version(char *version, size_t size)
 {
   FILE *from = fopen("/proc/driver/nvidia/version", "r");

@@ -1,5 +1,5 @@
-/* Solves of many sizes, types, walls and smoothers on a CUDA device: what a change or a kernel variant is worth beyond the rows of
-   bench_gpu. bench/variants.py runs it.
+/* Solves of many sizes, types, walls and smoothers on a CUDA device. They show the effect of a change or of a kernel variant on
+   more cases than bench_gpu has. Called by bench/variants.py.
      bench_gpu_sizes [--json FILE] [--only NAME,NAME] [--commit ID] [--runs N] [--most UNKNOWNS] */
 #include "gpu.h"
 
@@ -7,13 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What is left out is zero, which stands for: constant coefficients, cells, Dirichlet walls, double, the default smoother and
-   tolerance. */
+/* A case. 0 stands for constant coefficients, cells, Dirichlet walls, double, and the default smoother and tolerance. */
 typedef struct {
   const char *name;
   int dim;
   size_t n;
-  int vertex, in_float, same_precision, ball, fmg; /* ball: a beta of 1e4 in a ball. fmg: one cycle a level, nothing else */
+  int vertex, in_float, same_precision, ball, fmg; /* ball: a beta of 1e4 in a ball. fmg: full multigrid alone, with one cycle per level */
   gmg_bc walls;
   const char *smoother;
   double rtol;
@@ -98,7 +97,7 @@ static const size_case cases[] = {
     {"1d_red_black_1e6", SIZE(1, 1000000), .rtol = 1e-4, RED_BLACK},
 };
 
-/* A field on the device: the first values of `from` in the case's type, less their mean where the problem is singular. */
+/* A field on the device: the first values of `from` in the case's type. If the problem is singular, their mean is subtracted. */
 static void *field_of(const size_case *c, const double *from, size_t cells)
 {
   void *there = NULL;

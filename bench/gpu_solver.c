@@ -1,5 +1,5 @@
-/* Solvers on a device and what their calls take. Every time is that of a whole call, from the host's clock, after which the
-   device is waited for. */
+/* Solvers on a device, and the times of their calls. A time is that of a whole call, by the host's clock, until the device has
+   finished. Called by the bench_gpu programs (gpu.h). */
 #include "gpu.h"
 
 #include <cuda_runtime_api.h>
@@ -63,7 +63,7 @@ double bench_gpu_solve(bench_gpu_run *r, const double *f, double *u, gmg_report 
 bench_gpu_samples bench_gpu_solve_time(bench_gpu_run *r, const double *f, double *u, gmg_report *report)
 {
   bench_gpu_samples s = {.count = 0};
-  for (int i = -2; i < bench_gpu_options.runs; i++) { /* the second time it is recorded */
+  for (int i = -2; i < bench_gpu_options.runs; i++) { /* two warm-up runs; gmg records a graph in the second */
     const double t = bench_gpu_solve(r, f, u, report);
     if (i >= 0) bench_gpu_add(&s, t);
   }
@@ -84,7 +84,7 @@ bench_gpu_samples bench_gpu_create_time(bench_gpu_run *r)
   return s;
 }
 
-/* The difference of solves of 7 and of 2 cycles over 5, so that what a solve does once drops out. */
+/* (Time of 7 cycles - time of 2 cycles) / 5, so that the fixed costs of a solve cancel. */
 bench_gpu_samples bench_gpu_cycle_time(bench_gpu_run *r, const double *f, double *u)
 {
   bench_gpu_samples few = {.count = 0}, s = {.count = 0};
@@ -113,9 +113,9 @@ gmg_plan_info *bench_gpu_plan(bench_gpu_run *r)
   return info;
 }
 
-/* Each leg reads u and f and writes u, the first writes a residual and the second reads a correction, both smaller by 2^dim; coarser
-   levels add a geometric series. In mixed precision all that in float and from zero, and in double the residual and the correction
-   of u. */
+/* Each leg reads u and f and writes u. The downward leg also writes a residual, and the upward leg reads a correction. Both are
+   2^dim times smaller than u. Coarser levels add a geometric series. In mixed precision the cycle is in float and starts from zero.
+   The residual and the update of u in double add 32 bytes. */
 double bench_gpu_cycle_bytes(int dim, gmg_precision precision)
 {
   const double coarse = 1.0 / (1 << dim), levels = 1 / (1 - coarse);
@@ -124,7 +124,7 @@ double bench_gpu_cycle_bytes(int dim, gmg_precision precision)
 
 double bench_gpu_tolerance_above(double floor, double least) { return fmax(least, pow(10, ceil(log10(10 * floor) - 1e-9))); }
 
-/* By a solve that is asked for what cannot be had; near enough to it that an accelerated one, which goes by recursion, looks. */
+/* The residual of a solve to 1e-17, which no solve reaches. */
 double bench_gpu_measured_floor(bench_gpu_run *r, const double *f, double *u)
 {
   gmg_report report;

@@ -1,7 +1,7 @@
-/* The study on a CUDA device that docs/performance.md shows: time to tolerance over smoother x dimension x size, and growth of the default
-   solver. One JSON file in the style of bench_gpu's.
+/* The study on a CUDA device that docs/performance.md shows: time to tolerance over smoother x dimension x size, and growth of the
+   default solver. One JSON file in the style of bench_gpu's.
      bench_gpu_study [--json FILE] [--only NAME,NAME] [--commit ID] [--runs N] [--most UNKNOWNS]
-   The name of a row is METHOD_DIMd_N, growth_N, growth_fmg_N or growth_create_N; --only takes METHOD and growth as well. */
+   The name of a row is METHOD_DIMd_N, growth_N, growth_fmg_N or growth_create_N; --only also accepts METHOD and growth. */
 #include "gpu.h"
 
 #include <cuda_runtime_api.h>
@@ -21,9 +21,9 @@ typedef struct {
   size_t block[3];
 } method;
 
-/* Weights are gmg's: the best known for each. In mixed precision the finest level's way down starts from zero and its way up goes as
-   the deterministic twin's, and small levels are one block each: in double with blocks of a given shape none of that is so, and fresh
-   and stale values differ. */
+/* All methods have their default weights. The async_blocks rows show the effect of stale values. They are in double with blocks of
+   a given shape. In mixed precision the finest level's downward leg starts from zero, its upward leg reads only old values, as the
+   deterministic twin does, and a small level is a single block. Then fresh and stale values hardly differ. */
 #define ANYWHERE {0, 0, 0}
 #define SOME_BOXES {3, 128 * 128 * 128, 256 * 256 * 256}
 #define BLOCKS GMG_PRECISION_SAME, {32, 8, 8}
@@ -38,12 +38,13 @@ static const method methods[] = {
     {"red_black", "red_black", ANYWHERE, 1, 0, GMG_ORDER_NATURAL, GMG_PRECISION_AUTO, {0}},
     {"chebyshev", "chebyshev", ANYWHERE, 1, 0, GMG_ORDER_NATURAL, GMG_PRECISION_AUTO, {0}},
     {"jacobi", "jacobi", ANYWHERE, 1, 0, GMG_ORDER_NATURAL, GMG_PRECISION_AUTO, {0}},
-    /* one plane after the other: a reference */
+    /* sequential, so only small sizes: a reference */
     {"gauss_seidel", "gauss_seidel", {0, 0, 300000}, 1, 0, GMG_ORDER_NATURAL, GMG_PRECISION_AUTO, {0}},
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 
-/* A line has tables for every unknown, made on the host: of 10^8 that takes tens of seconds a solver, so it is left to v11_1d_1e8. */
+/* In 1D the host computes tables with an entry per unknown. For 10^8 that takes tens of seconds per solver, so only bench_gpu's row
+   v11_1d_1e8 has this size. */
 static const struct {
   int dim;
   size_t n;
@@ -60,7 +61,7 @@ static void begin_extra(char *extra, size_t size, const bench_gpu_run *r, const 
            r->cells);
 }
 
-/* Time to tolerance as the row, the cycle beside it. */
+/* The row is the time to tolerance. The time of a cycle is a further member. */
 static void method_row(const char *name, const char *label, bench_gpu_run *r, const double *f, double *u, double tolerance,
                        double floor)
 {
@@ -96,6 +97,14 @@ static int is_there(const method *m, const bench_gpu_run *r)
   return r->cells >= m->at.least && (!m->at.most || r->cells <= m->at.most);
 }
 
+/* The rows compare smoothers, so there are always cycles. */
+static gmg_params params_for_cycles(void)
+{
+  gmg_params p = gmg_params_default();
+  p.direct = GMG_DIRECT_NEVER;
+  return p;
+}
+
 static int method_wanted(const bench_gpu_run *r, int m, char *label, size_t size)
 {
   snprintf(label, size, "%s_%dd_%zu", methods[m].name, r->problem.dim, r->problem.n[0]);
@@ -110,10 +119,10 @@ static void size_rows(bench_gpu_run *r, const double *f, double *u)
     char label[64];
     if (!method_wanted(r, m, label, sizeof label)) continue;
     if (isnan(floor)) {
-      r->params = gmg_params_default();
+      r->params = params_for_cycles();
       floor = bench_gpu_measured_floor(r, f, u);
     }
-    r->params = gmg_params_default();
+    r->params = params_for_cycles();
     r->params.smoother = gmg_smoother_by_name(methods[m].smoother);
     r->params.async.overlap = methods[m].overlap ? methods[m].overlap : GMG_NONE;
     r->params.deterministic = methods[m].deterministic;
@@ -124,7 +133,7 @@ static void size_rows(bench_gpu_run *r, const double *f, double *u)
   }
 }
 
-/* Where everything fits but the full multigrid start, only that is skipped. */
+/* If memory is enough for all but the full multigrid start, only this row is skipped. */
 static void fmg_row(bench_gpu_run *r, const char *label, const double *f, double *u)
 {
   char extra[512];
@@ -158,12 +167,12 @@ static int growth_wanted(const bench_gpu_run *r, char label[3][64])
   return any;
 }
 
-/* The default solver on one more size. Returns 0 where it does not fit. */
+/* The default solver at one size. Returns 0 if it does not fit in memory. */
 static int growth_rows(bench_gpu_run *r, const double *f, double *u)
 {
   char label[3][64], extra[256];
   (void)growth_wanted(r, label);
-  r->params = gmg_params_default();
+  r->params = params_for_cycles();
   begin_extra(extra, sizeof extra, r, "growth");
   if (bench_gpu_try_build(r) != GMG_OK) {
     bench_gpu_skipped_row(label[0], gmg_context_error(r->context), extra);
@@ -176,7 +185,7 @@ static int growth_rows(bench_gpu_run *r, const double *f, double *u)
   return 1;
 }
 
-/* The largest size that is wanted and has fewer unknowns than that; 0: none. */
+/* The largest requested size with fewer than `below` unknowns; 0: none. */
 static size_t largest_below(bench_gpu_run *r, double below)
 {
   char label[64];
@@ -190,7 +199,7 @@ static size_t largest_below(bench_gpu_run *r, double below)
   return most;
 }
 
-/* A random field serves all smaller problems: it begins with theirs. Sizes whose fields the device does not hold are left out. */
+/* All problems use the beginning of one random field. Sizes whose fields do not fit on the device are left out. */
 static void all_sizes(bench_gpu_run *r)
 {
   double *f = NULL, *u = NULL;

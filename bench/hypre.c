@@ -1,5 +1,5 @@
-/* hypre's PFMG-preconditioned conjugate gradients beside gmg, as records like bench_cpu's. PFMG has choices: the best is
- * found first and then timed. Run under mpirun; the box is cut into slabs along the slowest axis. */
+/* hypre's conjugate gradients preconditioned by PFMG, for comparison with gmg, as records like bench_cpu's. The best options of
+ * PFMG are found first, then timed. Run under mpirun. The box is divided into slabs along the slowest axis. */
 #include "peer.h"
 #include "problems.h"
 
@@ -67,7 +67,7 @@ static void name_variant(const variant *v, char *text, size_t size)
            storage_text[v->storage], relax_text[v->relax], v->rap, v->skip, v->storage, v->relax, v->rap, v->skip);
 }
 
-/* The fastest of all at 64^3 on two cores, and some near them; `--all` tries everything. */
+/* The variants that were fastest at 64^3 on two cores. `--all` tries all. */
 static int is_short_listed(const variant *v, int beta)
 {
   static const variant list[2][4] = {{{2, 3, 0, 1}, {2, 3, 1, 1}, {2, 2, 1, 1}, {1, 3, 1, 1}},
@@ -77,8 +77,8 @@ static int is_short_listed(const variant *v, int beta)
   return 0;
 }
 
-/* One candidate: its time is the least of three solves, as a busy moment must not decide. INFINITY if it failed. Every rank
- * gets the first one's word. */
+/* The time of one variant: the minimum of three solves, because other work may disturb one of them. INFINITY if it failed. All
+ * ranks get the time of rank 0. */
 static double try_variant(peer *p, const variant *v)
 {
   char text[BENCH_TEXT];
@@ -94,7 +94,7 @@ static double try_variant(peer *p, const variant *v)
   return seconds;
 }
 
-/* The fastest of the short list, or of everything. */
+/* The fastest variant of the short list, or of all. */
 static variant search(peer *p, int all)
 {
   variant best = {0};

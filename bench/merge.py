@@ -15,8 +15,8 @@ RATIOS = [
     ("hypre / gmg, cell-wise beta", "hypre_beta_{n}", "solve_beta_{n}", 4, None),
     ("FFTW / gmg full multigrid", "fftw_{n}", "fmg_{n}", None, None),
 ]
-QUIET = 0.8  # a triad below that fraction of the median: something else was running, and MPI suffers most from that
-SAME_SOLUTION = 1e-6  # solvers that stop at 1e-8 agree at least so far
+QUIET = 0.8  # a triad below this fraction of the median: other programs were running, which slows MPI most
+SAME_SOLUTION = 1e-6  # solutions of solvers that stop at 1e-8 agree to this relative difference
 
 
 def pool(files):
@@ -32,7 +32,7 @@ def pool(files):
 
 
 def finish(record, triad):
-    """Statistics follow from the samples."""
+    """Recomputes the statistics from the samples."""
     if "samples" not in record:
         return
     values = record["samples"]
@@ -51,7 +51,7 @@ def ratios(records):
             if not a or not b or "median" not in a or "median" not in b:
                 continue
             row = {"name": f"{name}, {n}^3", "ratio": a["median"] / b["median"], "least": least, "aim": aim}
-            # the spread of a quotient: worst over best and the other way round
+            # the spread of a quotient: worst / best and best / worst
             row.update(min=a["min"] / b["max"], max=a["max"] / b["min"])
             if a["f"] == b["f"] and "solution_norm" in a and "solution_norm" in b:
                 row["solutions_differ_by"] = abs(a["solution_norm"] / b["solution_norm"] - 1)

@@ -7,7 +7,7 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-/* Diagonal last, so that a symmetric matrix takes the lower couplings and the diagonal. */
+/* Lower couplings, upper couplings, diagonal. A symmetric matrix stores the lower couplings and the diagonal. */
 static int offsets[7][3] = {{-1, 0, 0}, {0, -1, 0}, {0, 0, -1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 0, 0}};
 
 static int entries(const variant *v) { return v->storage == SYMMETRIC ? 4 : 7; }
@@ -18,7 +18,7 @@ static double beta_of(const peer *p, const int at[3])
   return p->contrast > 0 ? bench_ball(p->n, (size_t)at[0], (size_t)at[1], (size_t)at[2], p->contrast) : 1;
 }
 
-/* Coupling of cell `at` across face e; *wall gets what a wall there adds to the diagonal. */
+/* The coupling of cell `at` across face e. *wall: what a wall at this face adds to the diagonal. */
 static double coupling(const peer *p, const int at[3], int e, double *wall)
 {
   const double own = beta_of(p, at), scale = (double)p->n * (double)p->n;
@@ -132,7 +132,7 @@ static double norm_of(peer *p, HYPRE_StructVector v)
   return sqrt(sum_over_ranks(own * own));
 }
 
-/* ||b - A x|| / ||b||, not the recursion's word for it. b is lost. */
+/* ||b - A x|| / ||b||, recomputed instead of taken from the recursion. Overwrites b. */
 static double true_residual(peer *p)
 {
   const double f_norm = norm_of(p, p->b);

@@ -18,7 +18,7 @@ typedef struct peer {
   size_t n, cells; /* the whole box, and this rank's cells */
   int ranks, rank, lower[3], upper[3];
   double contrast; /* 0: beta = 1 */
-  double *f, *u;   /* this rank's */
+  double *f, *u;   /* of this rank */
   HYPRE_StructGrid grid;
   HYPRE_StructStencil stencil;
   HYPRE_StructMatrix A;
@@ -32,8 +32,8 @@ typedef struct outcome {
   double residual, u_norm, f_norm;
 } outcome;
 
-/* Matrix, setup and solves of one variant; the first of runs + 1 solves is not counted. The slowest rank counts. Returns 0,
- * or 1 where hypre reported an error or the true residual is above the tolerance. */
+/* Matrix, setup and solves of one variant; the first of runs + 1 solves is not counted. Times are those of the slowest rank.
+ * Returns 0, or 1 if hypre reported an error or the true residual is above the tolerance. */
 int bench_peer_run(peer *p, const variant *v, int runs, outcome *o);
 
 #endif

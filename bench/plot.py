@@ -9,7 +9,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-SHOWN = ("residual", "v11_", "fmg", "solve_", "hypre", "fftw")  # setups are of another size
+SHOWN = ("residual", "v11_", "fmg", "solve_", "hypre", "fftw")  # without the setups, which are much smaller or larger
 
 
 def main(path, out):

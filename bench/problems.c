@@ -27,7 +27,7 @@ double *bench_field(size_t cells)
   return x;
 }
 
-/* splitmix64 from a counter: number i of the stream without those before it. */
+/* splitmix64 from a counter: number i of the stream, computed without the previous ones. */
 static double uniform(unsigned long long seed, size_t i)
 {
   unsigned long long z = seed + (i + 1) * 0x9e3779b97f4a7c15ULL;

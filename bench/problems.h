@@ -1,5 +1,5 @@
-/* What is solved: fields on the unit cube, n^3 cells, Dirichlet walls. The same for gmg and its peers; a value depends on
- * its place alone, so that a part of a field can be made by whoever holds it. */
+/* The problems: fields on the unit cube, n^3 cells, Dirichlet walls. They are the same for gmg and its peers. A value depends on
+ * its position alone, so that each process can compute its own part of a field. */
 #ifndef GMG_BENCH_PROBLEMS_H
 #define GMG_BENCH_PROBLEMS_H
 
@@ -14,7 +14,7 @@
 typedef enum { BENCH_RANDOM, BENCH_ONE, BENCH_SMOOTH } bench_rhs;
 const char *bench_rhs_text(bench_rhs rhs);
 
-/* Fields are filled by the threads that compute on them, in equal slabs: pages land where they are used. */
+/* Threads fill the same slabs of a field on which they compute, so that pages are near them (first touch). */
 double *bench_field(size_t cells); /* zeros; free() it. NULL when out of memory */
 void bench_zero(double *x, size_t cells);
 void bench_random(double *x, size_t first, size_t cells, unsigned long seed); /* values first .. first + cells - 1 */

@@ -1,4 +1,4 @@
-/* See record.h. NaN and infinity never reach the file: a number that does not apply is left out. */
+/* See record.h. NaN and infinity are not valid JSON: a number that does not apply is left out. */
 #include "record.h"
 
 #include <gmg_bench_build.h>  /* made by CMake: BENCH_COMPILER, BENCH_FLAGS */
@@ -102,7 +102,7 @@ static int number_or_null(cJSON *to, const char *name, double value)
 
 static int text(cJSON *to, const char *name, const char *value) { return cJSON_AddStringToObject(to, name, value) != NULL; }
 
-/* Takes item over, whether it could be added or not. */
+/* Takes ownership of `what`, also if it fails. */
 static int item(cJSON *to, const char *name, cJSON *what)
 {
   if (what && cJSON_AddItemToObject(to, name, what)) return 1;

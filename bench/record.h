@@ -1,5 +1,5 @@
-/* What one measurement is, and the JSON file of a run: a header that says where and how, and a list of records. All
- * programs of bench/ write the same format; README.md lists the fields. */
+/* A measurement, and the JSON file of a run: a head with machine and build, and a list of records. Used by bench_cpu and its peers.
+ * README.md lists the fields. */
 #ifndef GMG_BENCH_RECORD_H
 #define GMG_BENCH_RECORD_H
 
@@ -13,19 +13,19 @@ typedef struct bench_samples {
   double value[BENCH_SAMPLES];
 } bench_samples;
 
-void bench_add(bench_samples *s, double value); /* past the last place: dropped */
+void bench_add(bench_samples *s, double value); /* ignored if the array is full */
 double bench_median(const bench_samples *s);
 double bench_min(const bench_samples *s);
 double bench_max(const bench_samples *s);
 
-/* A number that only some records have, under its own name in the file. */
+/* A number that only some records have, and its name in the file. */
 typedef struct bench_note {
   const char *name; /* NULL: none */
   double value;
 } bench_note;
 
-/* One row. Every time says what was solved: right-hand side, start, norm, tolerance, rounding floor. NaN: does not
- * apply, left out of the file (tolerance and floor: null). */
+/* A row, with what was solved: right-hand side, start, norm, tolerance, rounding floor. NaN: does not apply, and is left out of the
+ * file (tolerance and floor: null). */
 typedef struct bench_record {
   char name[64], type[8]; /* "f64" unless said otherwise */
   size_t n; /* unknowns along each of the three axes */
@@ -46,15 +46,15 @@ typedef struct bench_record {
 
 void bench_record_start(bench_record *r, const char *name, size_t n);
 void bench_record_note(bench_record *r, const char *name, double value);
-void bench_record_print(const bench_record *r, double triad); /* one line for people; triad in bytes/s, or NaN */
+void bench_record_print(const bench_record *r, double triad); /* prints one line; triad in bytes/s, or NaN */
 
 struct cJSON;
 
-/* Adds {program, commit, date, machine, cores, threads, compiler, flags, transparent_hugepage, triad}; `triad` in bytes/s may be NULL.
- * Returns 1 on success. */
+/* Adds {program, commit, date, machine, cores, threads, compiler, flags, transparent_hugepage, triad}; `triad` in bytes/s may be
+ * NULL. Returns 1 on success. */
 int bench_header(struct cJSON *root, const char *program, int threads, const bench_samples *triad);
 
-/* Writes all records under that header. Returns 0, or 1 having told stderr why. */
+/* Writes the head and all records. Returns 0, or 1 after a message on stderr. */
 int bench_write(const char *path, const char *program, int threads, const bench_samples *triad, const bench_record *records,
                 int count);
 

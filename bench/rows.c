@@ -1,4 +1,4 @@
-/* How a row is measured. Every measurement starts with a run that is not counted; u is reset outside the clock. */
+/* How a row is measured. The first run of a measurement is a warm-up. u is reset outside the timed section. */
 #include "rows.h"
 
 #include "triad.h"
@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Bytes that one V(1,1) cycle cannot do without: down u, f in, u out, an eighth of a residual out; up u, f and an eighth of
- * a correction in, u out; coarser levels add a seventh. No cycle of one pass over memory a leg can take less. */
+/* Compulsory bytes of a V(1,1) cycle with one pass over memory per leg. Each leg reads u and f, and writes u. The downward leg
+ * writes an eighth of a residual. The upward leg reads an eighth of a correction. Coarser levels add a seventh. */
 static const double CYCLE_BYTES = (25 + 25) * 8 / 7.0;
 
 enum { SHORT_SOLVE = 2, LONG_SOLVE = 7 }; /* cycles of the two solves whose difference is a cycle's time */
@@ -79,7 +79,7 @@ int bench_residual(bench_job *job)
   return 0;
 }
 
-/* Seconds of a solve of exactly that many cycles, out of a solver built for it. */
+/* Adds the seconds of a solve of exactly `cycles` cycles. Creates its solver. */
 static int run_of(bench_job *job, int cycles, bench_samples *to, gmg_report *report)
 {
   job->params.max_cycles = cycles;
@@ -95,7 +95,7 @@ static int run_of(bench_job *job, int cycles, bench_samples *to, gmg_report *rep
   return 1;
 }
 
-/* Difference quotient: norms, the first residual and whatever else a solve does once drop out. */
+/* Difference quotient, so that the fixed costs of a solve cancel, such as norms and the first residual. */
 static int cycle_samples(bench_job *job, bench_samples *to, double *factor)
 {
   bench_samples few = {0}, many = {0};
@@ -115,7 +115,7 @@ int bench_cycle(bench_job *job)
   return 0;
 }
 
-/* The cycle that mixed precision runs, alone: that of a float problem. u, of doubles, has room for floats. */
+/* The cycle of mixed precision alone, that is, the cycle of a float problem. Its fields are stored in those of doubles. */
 int bench_cycle_float(bench_job *job)
 {
   double *const f = job->f;
@@ -156,7 +156,7 @@ int bench_solve(bench_job *job)
   return 0;
 }
 
-/* The solution of the discrete problem, all but exactly, into to. */
+/* Stores the solution of the discrete problem in `to`, from a solve to 1e-10. */
 static int solve_exactly(bench_job *job, double *to)
 {
   gmg_params params = job->params;
@@ -192,7 +192,7 @@ int bench_fmg(bench_job *job)
   return 0;
 }
 
-/* Notes the row, and `whole` if given, in cycles of the same problem without checks. */
+/* Records the time of the row in cycles of the same problem without checks, and that of `whole` unless it is NULL. */
 static int note_in_cycles(bench_job *job, const bench_samples *whole)
 {
   bench_samples cycle = {0};
@@ -205,8 +205,8 @@ static int note_in_cycles(bench_job *job, const bench_samples *whole)
   return 0;
 }
 
-/* Fresh memory costs nothing until it is used: the first solve after create pays for its pages. So create is also noted with
- * what the first solve takes longer than the second. */
+/* The first solve after create is slower than the second, because it touches the pages of fresh memory. So create is also recorded
+ * together with this difference. */
 int bench_create(bench_job *job)
 {
   bench_samples whole = {0};
@@ -241,7 +241,7 @@ int bench_memory(bench_job *job)
   return 0;
 }
 
-/* A contrast that changes from call to call: nothing can be kept. */
+/* The contrast changes from call to call, so that no result of the previous call can be reused. */
 int bench_update(bench_job *job)
 {
   for (int run = -1; run < job->runs; run++) {

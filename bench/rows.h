@@ -1,4 +1,4 @@
-/* The rows that bench_cpu measures on gmg itself: a table of settings (cpu.c) over a few ways to measure (rows.c). */
+/* The rows of bench_cpu. cpu.c has their table, rows.c the ways to measure, and run.c what they have in common. */
 #ifndef GMG_BENCH_ROWS_H
 #define GMG_BENCH_ROWS_H
 
@@ -8,7 +8,7 @@
 
 struct bench_row;
 
-/* A row being measured at one size. Whatever begin allocates, end frees. */
+/* A row being measured at one size. */
 typedef struct bench_job {
   const struct bench_row *row;
   gmg_context *context;
@@ -34,12 +34,13 @@ typedef struct bench_row {
   int check_every, fmg;
   int every_size; /* 0: at the largest size of the run only */
   gmg_precision precision;
+  int directly; /* 1: GMG_DIRECT_ALWAYS; 0: GMG_DIRECT_NEVER */
 } bench_row;
 
 bench_measure bench_triad_row, bench_residual, bench_cycle, bench_cycle_float, bench_solve, bench_fmg, bench_create, bench_memory, bench_update;
 
-/* Runs a row at size n into *record. Returns 0 also where the row is skipped, as gmg does not support it yet; 1 where it
- * failed, having told stderr why. */
+/* Measures a row at size n into *record. Returns 0, also if the row is skipped because gmg does not support it; 1 if it failed,
+ * after a message on stderr. */
 int bench_run(const bench_row *row, gmg_context *context, size_t n, int runs, bench_record *record);
 
 #endif

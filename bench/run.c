@@ -1,4 +1,4 @@
-/* What all rows have in common: fields, problem, parameters, the words of the record, and what happens when gmg refuses. */
+/* What all rows have in common: fields, problem, parameters, the texts of the record, and errors. Calls rows.c; called by cpu.c. */
 #include "rows.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ static void describe(bench_job *job, const bench_row *row)
   if (row->rtol > 0) r->tolerance = row->rtol;
 }
 
-/* GMG_OK, or the first refusal. */
+/* Returns GMG_OK, or the first error. */
 static gmg_status prepare(bench_job *job, const bench_row *row)
 {
   const size_t n[3] = {job->n, job->n, job->n};
@@ -34,10 +34,12 @@ static gmg_status prepare(bench_job *job, const bench_row *row)
   job->params.check_every = row->check_every ? row->check_every : GMG_NONE;
   job->params.fmg = row->fmg;
   job->params.precision = row->precision;
+  job->params.direct = row->directly ? GMG_DIRECT_ALWAYS : GMG_DIRECT_NEVER;
   gmg_status status = gmg_plan(job->context, &job->problem, &job->params, &plan);
   if (status) return status;
   job->record->floor = plan.floor;
-  snprintf(job->record->setting, sizeof job->record->setting, "%s(%d,%d), corrections in %s%s", &"V\0W\0F"[2 * (int)(plan.cycle - GMG_CYCLE_V)],
+  if (plan.direct) snprintf(job->record->setting, sizeof job->record->setting, "direct");
+  else snprintf(job->record->setting, sizeof job->record->setting, "%s(%d,%d), corrections in %s%s", &"V\0W\0F"[2 * (int)(plan.cycle - GMG_CYCLE_V)],
            plan.pre, plan.post, plan.precision == GMG_PRECISION_MIXED ? "float" : "double",
            plan.accel == GMG_ACCEL_FLEXIBLE_CG ? ", flexible CG" : "");
   snprintf(job->record->floor_of, sizeof job->record->floor_of, "a smooth f, from gmg_plan()");

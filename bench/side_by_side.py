@@ -30,7 +30,7 @@ NO_DEVICE, NO_SUCH_ROW = 77, 2  # exit codes of the programs
 
 
 def limit_of(program, name, unit, median):
-    """None: what is not a time has no limit."""
+    """The allowed slowdown of a row; None: the row is not a time."""
     if unit not in SECONDS:
         return None
     if name.startswith("create"):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Fills the tables of docs/performance.md, docs/notes/cublas.md and docs/notes/variants.md from the files in bench/results, writes bench/results/checks.md, and
-draws docs/pictures/gpu-growth.png.
+"""Fills the tables of docs/performance.md, docs/notes/cublas.md and docs/notes/variants.md from the files in bench/results,
+writes bench/results/checks.md, and draws docs/pictures/gpu-growth.png.
 Usage: study.py [--check] [--results FOLDER] [--docs FOLDER] [--picture FILE]
 --check writes nothing and fails where a page is not what the results make of it. A table stands between the lines
 <!-- NAME --> and <!-- end -->."""
@@ -24,7 +24,7 @@ def table(head, rows):
 
 
 def number(value, digits=3):
-    """Plain, with so many digits that count."""
+    """In plain notation, with that many significant digits."""
     if value is None:
         return ""
     if value != 0 and not 1e-3 <= abs(value) < 1e6:
@@ -114,14 +114,14 @@ def ratio(row, other, name):
 
 
 def faster(own, other):
-    """1 if it is by more than the spread, -1 if the other is."""
+    """1 if the first is faster by more than the spread, -1 if the second is, otherwise 0."""
     spread = max(own["max"] - own["min"], other["max"] - other["min"])
     gain = other["median"] - own["median"]
     return (gain > spread) - (-gain > spread)
 
 
 def against_table(study):
-    """By how much the default wins or loses against the best synchronous smoother."""
+    """Compares the default smoother with the best synchronous one."""
     synchronous = [m for m in study.methods if not m.startswith("async")]
     rows, won, lost = [], [], []
     for size in study.sizes:
@@ -229,7 +229,7 @@ def coarsest_cell(row, least):
 
 
 def coarsest_table(data):
-    """What gmg's conjugate gradients win or lose by, against the best with cuBLAS."""
+    """Compares gmg's conjugate gradients with the best variant with cuBLAS."""
     measured = [r for r in data["results"] if r["method"] in COARSEST and "median" in r]
     rows, won, lost = [], [], []
     for size in dict.fromkeys((r["dim"], r["n"]) for r in measured):
@@ -273,12 +273,12 @@ def box_table(data):
         cells += [number(colours[0]["median"]), f"{number(colours[1]['median'])} ({colours[1]['cycles']})",
                   number(colours[1]["median"] / solve["median"])] if rival else ["", "", ""]
         rows.append(cells)
-    head = ["stencil", "unknowns an axis", "async: cycle, ms", "solve, ms (cycles)", "7-point cycle, ms", "cycle over 7-point",
+    head = ["stencil", "unknowns per axis", "async: cycle, ms", "solve, ms (cycles)", "7-point cycle, ms", "cycle over 7-point",
             "Gauss-Seidel in colours: cycle, ms", "solve, ms (cycles)", "its solve over async's"]
     return f"{origin(data)}\n\n" + table(head, rows)
 
 
-# --- beside hypre and FFTW, on a processor ---------------------------------------------------------------------------
+# --- gmg, hypre and FFTW on a CPU ------------------------------------------------------------------------------------
 
 PEERS = {"solve_async": "gmg, default", "solve_async_double": "gmg, double throughout", "solve_red_black": "gmg, red-black",
          "hypre": "hypre, PFMG + CG", "fmg": "gmg, full multigrid to discretisation accuracy", "fftw": "FFTW, direct solution",
@@ -286,7 +286,7 @@ PEERS = {"solve_async": "gmg, default", "solve_async_double": "gmg, double throu
 
 
 def peers_table(cpu):
-    """Seconds of a solve, a column for each size that all have."""
+    """Seconds of a solve, with a column for each size that all solvers have."""
     at = {r["name"]: r for r in cpu["results"]}
     sizes = sorted({int(name.rsplit("_", 1)[1]) for name in at if name.rsplit("_", 1)[0] in PEERS})
     rows = []
@@ -348,7 +348,7 @@ def fill(path, made):
 
 
 def pages(results, docs, study):
-    """Every page's path, and what the results make of it."""
+    """The path of every page, and its text with the tables made from the results."""
     performance = {"rows": rows_table(read(results / "h200.json")), "peers": peers_table(read(results / "cpu.json")),
                    **made_of(BOX_TABLES, read(results / "h200-box.json"), "build/bench/bench_gpu_box --json", "h200-box.json"),
                    **made_of(STUDY_TABLES, study, "build/bench/bench_gpu_study --json", "h200-study.json")}

@@ -65,7 +65,7 @@ def edit(path, pattern, replacement):
 
 
 def copy_with_switches(to):
-    """The sources, where every variant asks whether it is wanted."""
+    """Copies the sources, with a test in every variant whether it is switched off."""
     if to.exists():
         shutil.rmtree(to)
     to.mkdir(parents=True)

@@ -1,5 +1,5 @@
-# CMAKE_CUDA_ARCHITECTURES where the caller names none: all that gmg supports, or that of the device here, or 90.
-# Code for 90 also runs on newer devices, whose driver compiles it.
+# Sets CMAKE_CUDA_ARCHITECTURES unless the caller has: to all that gmg supports, to that of this machine's device, or to 90.
+# The driver of a newer device compiles the PTX of 90.
 if(DEFINED CMAKE_CUDA_ARCHITECTURES OR DEFINED ENV{CUDAARCHS})
   return()
 endif()

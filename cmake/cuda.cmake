@@ -1,4 +1,4 @@
-# CUDA: machine code for the architectures asked for, and for newer ones code that the driver compiles. Included by the main
+# CUDA: machine code for CMAKE_CUDA_ARCHITECTURES, and PTX, which the driver compiles for newer ones. Included by the main
 # CMakeLists.txt.
 if(NOT CMAKE_CUDA_COMPILER)
   set(CMAKE_CUDA_COMPILER ${GMG_NVCC})
@@ -10,8 +10,8 @@ find_package(CUDAToolkit REQUIRED)
 set(GMG_CUDART ${CUDA_cudart_static_LIBRARY})
 set(cuda_needs -ldl -lrt -lpthread)
 set(cuda_include include src)
-# No C++ runtime: who links the library needs none. Kernels are most of the library: nvcc compresses them to a third. Drivers older
-# than CUDA 13's might not read the result.
+# The library needs no C++ runtime. Kernels are most of its size, and nvcc compresses them to a third. Drivers older than CUDA 13's
+# might not read compressed kernels.
 set(cuda_options -Xcompiler=-Wall,-fvisibility=hidden,-fno-exceptions,-fno-threadsafe-statics)
 if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
   list(APPEND cuda_options -compress-mode=size)

@@ -15,7 +15,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/gmgConfigVersion.cmake CO
 install(FILES ${PROJECT_BINARY_DIR}/gmgConfig.cmake ${PROJECT_BINARY_DIR}/gmgConfigVersion.cmake
   DESTINATION ${package_dir})
 
-# Paths in gmg.pc start from where it lies, so that the tree may be moved.
+# Paths in gmg.pc are relative to its own location, so that the installation can be moved.
 file(RELATIVE_PATH up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" up "${up}")
 foreach(kind LIBDIR INCLUDEDIR)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Copies a static library and makes the hidden symbols of its objects visible that begin with gmg_ or cuda. A shared library of them lets tests call what the
-product does not export, in the product's own machine code: nothing is compiled a second time.
+"""Copies a static library, and makes those hidden symbols of its objects visible that begin with gmg_ or cuda. A shared
+library of them lets tests call functions that gmg does not export, in the same machine code, without compiling again.
 Usage: visible.py LIBRARY.a COPY.a"""
 import pathlib
 import struct
@@ -8,11 +8,11 @@ import sys
 
 HEADER, SYMBOL, SYMBOL_TABLE = 60, 24, 2
 LOCAL, HIDDEN, VISIBILITY = 0, 2, 3
-PREFIXES = b"gmg_", b"cuda"  # other headers' variables, as NVTX's, were compiled for hidden symbols and must stay so
+PREFIXES = b"gmg_", b"cuda"  # variables of other headers, such as NVTX's, must stay hidden
 
 
 def members(archive):
-    """Start and size of every file in it."""
+    """Start and size of every object file in the archive."""
     at = len(b"!<arch>\n")
     while at < len(archive):
         size = int(archive[at + 48:at + 58])
@@ -21,7 +21,7 @@ def members(archive):
 
 
 def show(archive, start):
-    """Makes the symbols of the object that begins there visible, and returns how many there were to do so."""
+    """Makes the hidden symbols of the object at this offset visible. Returns their number."""
     shown = 0
     sections, = struct.unpack_from("<Q", archive, start + 0x28)
     entry, count = struct.unpack_from("<HH", archive, start + 0x3A)

@@ -1,17 +1,17 @@
-/* Seamless cloning: a part of one image put into another so that no seam is seen (Perez, Gangnet, Blake 2003, Poisson image editing).
- * What is taken over from the source are not its values but their differences from pixel to pixel; on the border of the part the
- * target's values hold. So for every pixel p inside and its neighbours q in the target, in each colour,
+/* Seamless cloning: inserts a part of one image into another without a visible seam (Perez, Gangnet, Blake 2003, Poisson image
+ * editing). The result has the source's differences between adjacent pixels, and the target's values on the border of the part. So
+ * for every pixel p inside and its neighbours q in the target, in each colour,
  *
  *   sum over q of (u_p - u_q) = sum over q of v_pq,   u_q = target outside,   v_pq = source_p - source_q
  *
- * (--mixed: or the target's difference, where that is larger). That is Poisson's equation on cells of width 1, with no flux
- * through the edges of the target, for w = u - target on the box around the part. gmg has walls at the sides of a box only; w is
- * held at 0 outside the part by a large sigma there, PENALTY, which lets through 4 / PENALTY of a jump at most: with 1e7 a
- * fortieth of a grey level of 16 bits. The other way, one equation for the whole target with the source's differences inside
- * and the target's own outside, needs no sigma and lets pixels outside move: by up to 31 of 255 levels in the images drawn here.
- * The number of iterations does not depend on PENALTY (1e4 to 1e10: 5 to 11 with flexible CG, for masks of single random
- * pixels, a checkerboard, a disc cut in two by a line). The program looks at both in the end, at what moved outside and at the
- * equation above inside, and fails where either is off by half a grey level. */
+ * (--mixed: or the target's difference, if that is larger). This is Poisson's equation for w = u - target on the box around the
+ * part, on cells of width 1, without flux through the edges of the target. gmg has walls only at the sides of a box. So outside the
+ * part a large sigma, PENALTY, keeps w near 0. At most 4 / PENALTY of a jump remains there: with 1e7 a fortieth of a grey level of
+ * 16 bits. The number of iterations does not depend on PENALTY: with flexible CG it is 5 to 11 for 1e4 to 1e10, for masks of single
+ * random pixels, a checkerboard, and a disc cut in two by a line. The alternative is one equation for the whole target, with the
+ * source's differences inside and the target's own outside. It needs no sigma, but changes pixels outside, by up to 31 of 255
+ * levels in the images drawn here. Finally the program measures the change outside and the residual of the equation inside. It
+ * fails if either exceeds half a grey level. */
 #include "image.h"
 
 #include <cjson/cJSON.h>
@@ -41,13 +41,13 @@ typedef struct run {
   size_t corner[2];         /* of the box in the target */
   size_t pixels, clipped;   /* cloned; values beyond white or black */
   demo_array sigma, f, w;
-  double leak, defect;      /* in grey levels: largest change outside, largest miss of the equation inside */
+  double leak, defect;      /* in grey levels: largest change outside, largest residual inside */
   double seconds;
   cJSON *solves;            /* NULL without --json */
   int complete;
 } run;
 
-/* --- images and what they say of each other --- */
+/* --- pixels and their differences --- */
 
 static double levels(const run *r) { return r->target.depth == 16 ? 65535 : 255; }
 
@@ -67,12 +67,12 @@ static int in_target(const run *r, const long p[2])
   return p[0] >= 0 && p[1] >= 0 && p[0] < (long)r->target.width && p[1] < (long)r->target.height;
 }
 
-/* Of a pixel of the target. */
+/* The index of a pixel of the target. */
 static size_t number(const run *r, const long p[2]) { return (size_t)p[1] * r->target.width + (size_t)p[0]; }
 
 static const long BESIDE[4][2] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}};
 
-/* v between a pixel and its neighbour. Where the source ends the target goes on. */
+/* v between a pixel and its neighbour. Beyond the edges of the source it is the target's difference. */
 static double guidance(const run *r, int plane, const long p[2], const long q[2])
 {
   const double t = r->target.plane[plane][number(r, p)] - r->target.plane[plane][number(r, q)];
@@ -81,7 +81,7 @@ static double guidance(const run *r, int plane, const long p[2], const long q[2]
   return r->o->mixed && fabs(t) > fabs(s) ? t : s;
 }
 
-/* Sum over the neighbours of v less the differences of an image as large as the target. */
+/* Sum over the neighbours of v minus the difference of `of`, an image of the target's size. */
 static double imbalance(const run *r, const image *of, int plane, const long p[2])
 {
   double sum = 0;
@@ -92,7 +92,7 @@ static double imbalance(const run *r, const image *of, int plane, const long p[2
   return sum;
 }
 
-/* The pixel of the target that a cell of the box is. */
+/* The pixel of the target that corresponds to a cell of the box. */
 static void pixel_of(const run *r, size_t cell, long p[2])
 {
   p[0] = (long)(r->corner[0] + cell % r->problem.n[0]);
@@ -127,7 +127,7 @@ static int is_cloned(const run *r, const image *mask, size_t i)
   return mask->plane[RED][i] + mask->plane[GREEN][i] + mask->plane[BLUE][i] >= 1.5;
 }
 
-/* What is cloned, and the box around it: with a ring of pixels that keep their values, where the target has them. */
+/* Marks the pixels to clone, and sets the box around them, with a ring of pixels that keep their values if they exist. */
 static int mark(run *r, const image *mask)
 {
   long low[2] = {(long)r->target.width, (long)r->target.height}, high[2] = {-1, -1};
@@ -211,7 +211,7 @@ static int tell_solve(run *r, int plane, const gmg_report *report)
   return report->status == GMG_OK || report->status == GMG_STAGNATED ? 0 : demo_check(r->o, r->context, report->status);
 }
 
-/* One colour: solved, put into the image, and looked at. */
+/* Solves for one colour, stores it in the image, and checks it. */
 static int blend(run *r, int plane)
 {
   const size_t cells = demo_cells(&r->problem);
@@ -288,7 +288,7 @@ static int write_json(run *r)
            cJSON_AddNumberToObject(root, "leak", r->leak) && cJSON_AddNumberToObject(root, "defect", r->defect) &&
            cJSON_AddBoolToObject(root, "mixed", o->mixed) && demo_json_sizes(root, "corner", corner, 2) &&
            cJSON_AddItemToObject(root, "solves", r->solves);
-  if (ok) r->solves = NULL; /* root's now */
+  if (ok) r->solves = NULL; /* owned by root from here on */
   return demo_json_write(o, root, ok);
 }
 

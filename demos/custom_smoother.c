@@ -1,5 +1,5 @@
-/* A smoother of one's own, complete: Richardson iteration with the two weights that damp the upper part of the spectrum
- * best (Chebyshev), built on gmg_level_residual(). Solves -Lap u + sigma u = f with it. */
+/* A complete user-defined smoother: Richardson iteration with the two weights that damp the upper part of the spectrum best
+ * (Chebyshev), built on gmg_level_residual(). Solves -Lap u + sigma u = f with it. */
 #include "demo.h"
 #include "gmg_smoother.h"
 

@@ -1,4 +1,4 @@
-/* A smoother of one's own on a CUDA device, complete: weighted Jacobi with a kernel that reads the rows of gmg_operator. Solves
+/* A complete user-defined smoother on a CUDA device: weighted Jacobi with a kernel that reads the rows of gmg_operator. Solves
  * -Lap u = f on 96^3 unknowns with it. Exit status: 0 converged, 1 failed, 77 no device. */
 #include "gmg_cuda.h"
 #include "gmg_smoother.h"
@@ -9,16 +9,17 @@
 
 namespace {
 
-/* The smoother and what its sweeps need. gmg_smoother_level::params leads here, for `shown` is the first member. */
+/* The smoother and what its sweeps need. A sweep finds it through gmg_smoother_level::params, because `smoother` is the
+   first member. */
 struct jacobi {
-  gmg_smoother shown;
+  gmg_smoother smoother;
   cudaStream_t stream; /* the context's: sweeps are enqueued there */
 };
 
 template <typename real> __device__ real along(const gmg_operator &A, int axis, size_t at, size_t stride, const real *u, size_t c)
 {
   const real lo = static_cast<const real *>(A.lo[axis])[at], hi = static_cast<const real *>(A.hi[axis])[at];
-  const size_t last = A.n[axis] - 1, around = A.wraps[axis] ? last * stride : 0; /* where there is no neighbour its coupling is 0 */
+  const size_t last = A.n[axis] - 1, around = A.wraps[axis] ? last * stride : 0; /* the coupling of a missing neighbour is 0 */
   return lo * u[at > 0 ? c - stride : c + around] + hi * u[at < last ? c + stride : c - around];
 }
 
@@ -49,7 +50,7 @@ template <typename real> void sweep(const gmg_smoother_level *level, void *, con
     jacobi_kernel<<<blocks, threads, 0, stream>>>(*A, static_cast<const real *>(f), field[left % 2], weight, field[(left - 1) % 2]);
 }
 
-/* Arrays of beta and sigma would need more of the operator than the kernel reads. */
+/* Refuses arrays of beta and sigma, which the kernel does not read. */
 gmg_status setup(const gmg_smoother_level *level, void **)
 {
   return level->A->face[0] || level->A->sigma ? GMG_ERR_UNSUPPORTED : GMG_OK;
@@ -85,7 +86,7 @@ int solve(gmg_context *context, const gmg_smoother *smoother)
   if (status == GMG_OK) status = gmg_solve(solver, f, u, &report);
   gmg_solver_destroy(solver);
   cudaFree(f), cudaFree(u);
-  const cudaError_t launched = cudaGetLastError(); /* gmg does not see a kernel of the smoother's that did not start */
+  const cudaError_t launched = cudaGetLastError(); /* gmg does not check whether the smoother's kernels started */
   if (status != GMG_OK) std::fprintf(stderr, "%s: %s\n", gmg_status_string(status), gmg_context_error(context));
   if (launched != cudaSuccess) std::fprintf(stderr, "%s\n", cudaGetErrorString(launched));
   if (status == GMG_OK) std::printf("%s: %d cycles, factor %.3f\n", smoother->name, report.cycles, report.factor);
@@ -102,11 +103,11 @@ int main()
     std::printf("skipped: there is no CUDA device that this library was built for\n");
     return 77;
   }
-  mine.shown.name = "Jacobi of one's own";
-  mine.shown.traits = traits;
-  mine.shown.ops[GMG_BACKEND_CUDA][GMG_F32] = &in_float;
-  mine.shown.ops[GMG_BACKEND_CUDA][GMG_F64] = &in_double;
-  const int failed = solve(context, &mine.shown);
+  mine.smoother.name = "Jacobi of one's own";
+  mine.smoother.traits = traits;
+  mine.smoother.ops[GMG_BACKEND_CUDA][GMG_F32] = &in_float;
+  mine.smoother.ops[GMG_BACKEND_CUDA][GMG_F64] = &in_double;
+  const int failed = solve(context, &mine.smoother);
   gmg_context_destroy(context);
   cudaStreamDestroy(mine.stream);
   return failed;

@@ -1,8 +1,8 @@
-/* What the demo programs share: options, grid positions and fields, the table of cycles, reports as JSON, fields as
- * HDF5. A program declares a demo_program, reads its options, and gets a problem and parameters ready for gmg.
+/* The common part of the demo programs: options, grid positions and fields, the table of cycles, reports as JSON, fields as
+ * HDF5. A program declares a demo_program, reads its options, and gets a problem and parameters for gmg.
  *
- * Functions that can fail return 0 on success and an exit code otherwise, having told stderr why: 1 for a run that
- * failed, 2 for a command line that makes no sense. */
+ * Functions that can fail return 0 on success and an exit code otherwise, after a message on stderr: 1 for a run that
+ * failed, 2 for an invalid command line. */
 #ifndef GMG_DEMO_H
 #define GMG_DEMO_H
 
@@ -22,11 +22,11 @@ typedef struct demo_word {
 extern const demo_word demo_type_words[], demo_centering_words[], demo_bc_words[];
 extern const demo_word demo_local_words[], demo_block_order_words[], demo_assignment_words[], demo_cycle_words[], demo_accel_words[],
     demo_precision_words[];
-extern const demo_word demo_coarse_words[], demo_restriction_words[], demo_rhs_words[], demo_guess_words[], demo_operator_words[];
+extern const demo_word demo_direct_words[], demo_coarse_words[], demo_restriction_words[], demo_rhs_words[], demo_guess_words[], demo_operator_words[];
 
 enum { DEMO_SMOOTH, DEMO_RANDOM, DEMO_ZERO };
 
-/* Up to three values, one an axis; a single one stands for all axes. */
+/* Up to three values, one per axis; a single value is for all axes. */
 typedef struct demo_sizes {
   int count;
   size_t value[3];
@@ -68,7 +68,7 @@ int demo_parse_lengths(const char *text, demo_reals *reals);
 int demo_parse_walls(const char *text, demo_walls *walls);
 int demo_parse_entries(const char *text, demo_entries *entries); /* 3, 9 or 27 numbers, separated by commas */
 int demo_parse_device(const char *text, demo_device *device);   /* host, cuda or cuda:N */
-/* Whether a file can be written there, told before anything is computed for it: what is there stays as it is. */
+/* Whether a file can be written at this path. Called before the computation. Does not change an existing file. */
 int demo_can_write(const char *path);
 int demo_parse_pair(const char *text, double pair[2]);        /* A:B, reals */
 int demo_parse_range(const char *text, int range[2]);         /* A:B, whole numbers, A <= B */
@@ -77,7 +77,7 @@ const char *demo_word_of(const demo_word *words, int value);  /* "?" if there is
 
 /* --- options (options.c) --- */
 
-/* Groups of options; a program names those that act in it. */
+/* Groups of options; a program lists those that it uses. */
 enum {
   DEMO_TAKES_RUN = 1,        /* threads, json, quiet, help */
   DEMO_TAKES_GRID = 2,       /* length, centering, bc, robin, type */
@@ -131,14 +131,15 @@ typedef struct demo_options {
   const char *json, *output;
   const char *source, *target, *mask, *result, *save;
   int at[2], mixed; /* at: DEMO_NOWHERE if not given */
-  demo_device device;     /* what it is once there is a context: host or CUDA */
-  char device_name[256];  /* of the device, or "host"; once there is a context */
+  demo_device device;     /* after demo_context_create(): DEMO_HOST or DEMO_CUDA */
+  char device_name[256];  /* of the device, or "host"; set by demo_context_create() */
 } demo_options;
 
-/* Reads the command line into o. Returns -1 where the program should go on, else its exit code (0 after --help). */
+/* Reads the command line into o. Returns -1 if the program shall continue, otherwise its exit code (0 after --help). */
 int demo_options_read(int argc, char **argv, const demo_program *about, demo_options *o);
 
-/* Sets one option of options read before, as the command line would, also one that the program does not take. Returns 1 on success. */
+/* Sets one option of options read before, as the command line would, also one that the program does not take. Returns 1 on success.
+   */
 int demo_options_set(demo_options *o, const char *name, const char *value);
 
 /* --- running (report.c) --- */
@@ -147,11 +148,12 @@ int demo_options_set(demo_options *o, const char *name, const char *value);
 int demo_check(const demo_options *o, const gmg_context *context, gmg_status status);
 int demo_fail(const demo_options *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 double demo_now(void); /* seconds of a clock that only goes forward */
-/* Whether `fields` fields of the program fit into memory: where they are made before the plan, which reads coefficients. */
+/* Whether `fields` fields of the program fit into memory. For programs that create them before the plan, which reads coefficients.
+   */
 int demo_room(const demo_options *o, const gmg_problem *problem, int fields);
-/* The same for what has been planned. */
+/* Whether the planned solver and `fields` fields of the program fit into memory. */
 int demo_room_of(const demo_options *o, const gmg_problem *problem, int fields, const gmg_plan_info *plan);
-/* gmg_plan() with its errors told, and whether the solver and `fields` fields of the program fit into memory. */
+/* gmg_plan() and demo_room_of(), with messages about errors. */
 int demo_plan(const demo_options *o, gmg_context *context, const gmg_problem *problem, const gmg_params *params, int fields,
               gmg_plan_info *plan);
 void demo_print_header(const demo_options *o, const gmg_problem *problem, const gmg_plan_info *plan);
@@ -167,10 +169,11 @@ int demo_print_outcome(const demo_options *o, const gmg_context *context, const 
 
 /* --- where it runs (place.c) --- */
 
-/* The context that --device asks for; by default on a CUDA device where there is one that can be used. Says which it is. */
+/* Creates the context for --device. By default it is on a CUDA device if one can be used. Prints which it is. */
 int demo_context_create(demo_options *o, gmg_context **context);
 
-/* A field in host memory, where the program fills and reads it, and its twin where the solver runs; on the host one and the same. */
+/* A field in host memory, where the program fills and reads it, and its twin where the solver runs; on the host one and the same.
+   */
 typedef struct demo_array {
   void *here, *there;
   size_t bytes;
@@ -179,9 +182,9 @@ typedef struct demo_array {
 /* Zeros, of the shape and type of a problem's fields. Returns 1 on success; destroy it either way. */
 int demo_array_create(const demo_options *o, const gmg_problem *shape, demo_array *array);
 void demo_array_destroy(demo_array *array);
-int demo_array_zero(const demo_options *o, const demo_array *array);  /* there only */
-int demo_array_send(const demo_options *o, const demo_array *array);  /* here to there */
-int demo_array_fetch(const demo_options *o, const demo_array *array); /* and back */
+int demo_array_zero(const demo_options *o, const demo_array *array);  /* only in the context's memory */
+int demo_array_send(const demo_options *o, const demo_array *array);  /* from host memory to the context's */
+int demo_array_fetch(const demo_options *o, const demo_array *array); /* from the context's memory to the host's */
 
 /* --- JSON (json.c) --- */
 
@@ -195,7 +198,7 @@ struct cJSON *demo_json_start(const demo_options *o, const gmg_context *context,
 int demo_json_report(struct cJSON *to, const gmg_report *report, const char *message);
 int demo_json_numbers(struct cJSON *to, const char *name, const double *value, size_t count);
 int demo_json_sizes(struct cJSON *to, const char *name, const size_t *value, size_t count);
-/* One solve, whole: as the three above together. Nothing is done without --json. */
+/* The whole JSON file of one solve. Does nothing without --json. */
 int demo_json_write_report(const demo_options *o, const gmg_context *context, const gmg_problem *problem,
                            const gmg_plan_info *plan, const gmg_report *report);
 /* Writes to o->json and frees root. complete: 0 if something could not be added. */
@@ -210,7 +213,7 @@ double demo_length(const gmg_problem *problem, int axis);
 double demo_position(const gmg_problem *problem, int axis, size_t i);
 double demo_volume(const gmg_problem *problem, int axis, size_t i);
 
-/* What --rhs and --guess ask for: random values, or a smooth periodic bump; zero, or other random values. */
+/* Fields of --rhs (random values, or a smooth periodic bump) and --guess (zero, or other random values). */
 void demo_fill_rhs(const demo_options *o, const gmg_problem *problem, void *f);
 void demo_fill_guess(const demo_options *o, const gmg_problem *problem, void *u);
 void *demo_field_create(const gmg_problem *problem); /* zeros of the problem's type; free() it */

@@ -1,15 +1,18 @@
 ! Embedding gmg in Fortran: -Lap u = f on the unit cube, walls at u = 0, with u = sin(pi x) sin(pi y) sin(pi z). Prints the
 ! plan, the table of cycles and the error against u; ends with exit status 1 if anything is not as it should be.
+! u and f have a layer of ghosts around them, which are NaN to show that gmg neither reads nor writes them.
 program embed
   use, intrinsic :: iso_c_binding
+  use, intrinsic :: ieee_arithmetic, only: ieee_is_nan, ieee_quiet_nan, ieee_value
   use gmg
   implicit none
   integer, parameter :: n = 64
   real(c_double), parameter :: pi = 3.14159265358979323846_c_double
-  real(c_double) :: u(n, n, n), f(n, n, n), exact(n, n, n), s(n), error
+  real(c_double) :: u(0:n + 1, 0:n + 1, 0:n + 1), f(0:n + 1, 0:n + 1, 0:n + 1), exact(n, n, n), s(n), error
   real(c_double), pointer :: history(:)
   type(c_ptr) :: context, solver
   type(gmg_problem) :: problem
+  type(gmg_array_layout) :: layout
   type(gmg_params) :: params
   type(gmg_plan_info) :: plan
   type(gmg_report) :: report
@@ -23,13 +26,18 @@ program embed
       exact(:, j, k) = s * s(j) * s(k)
     end do
   end do
-  f = 3 * pi**2 * exact
-  u = 0
+  f = ieee_value(1.0_c_double, ieee_quiet_nan)
+  u = f
+  f(1:n, 1:n, 1:n) = 3 * pi**2 * exact
+  u(1:n, 1:n, 1:n) = 0
+  layout = gmg_array_layout(row = n + 2, plane = (n + 2)**2, first = (n + 2)**2 + (n + 2) + 1) ! u(1, 1, 1) is the first unknown
+  problem%f_layout = layout
+  problem%u_layout = layout
 
   if (gmg_context_create_host(0, context) /= GMG_OK) error stop "no context"
   call check(gmg_plan(context, problem, params, plan))
   call check(gmg_solver_create(context, problem, params, solver))
-  print '(3a, i0, a, i0, a, f0.3, a)', "embed: gmg ", gmg_version(), ", ", size(u), " unknowns, ", plan%levels, &
+  print '(3a, i0, a, i0, a, f0.3, a)', "embed: gmg ", gmg_version(), ", ", size(exact), " unknowns, ", plan%levels, &
     " levels, ", plan%bytes / 1e6_c_double, " MB beyond u and f"
   if (plan%warnings /= 0) print '(a)', gmg_plan_text(plan)
 
@@ -41,13 +49,14 @@ program embed
     print '(i5, es14.5, f10.4)', i - 1, history(i), history(i) / history(i - 1)
   end do
 
-  error = maxval(abs(u - exact))
+  error = maxval(abs(u(1:n, 1:n, 1:n) - exact))
   print '(/, 3a, i0, a, f6.4, a, es10.3)', "embed: ", gmg_status_string(status), " after ", report%cycles, &
     " cycles, ", report%seconds, " s; largest error against the exact solution", error
   call check(status)
   call gmg_solver_destroy(solver)
   call gmg_context_destroy(context)
   if (error > 1 / real(n, c_double)**2) error stop "embed: the solution is wrong"
+  if (count(ieee_is_nan(u)) /= (n + 2)**3 - n**3) error stop "embed: a ghost was written"
 
 contains
 

@@ -39,7 +39,7 @@ static int fill_axis(const gmg_problem *p, int a, demo_exact *e)
   return 1;
 }
 
-/* An axis that is not there is one unknown of value and volume 1. */
+/* A missing axis has one unknown of value and volume 1. */
 static int fill_missing(int a, demo_exact *e)
 {
   e->value[a] = calloc(1, sizeof(double));
@@ -109,7 +109,7 @@ static sums sum_errors(const gmg_problem *p, const demo_exact *e, const void *u,
         s.volume += volume;
         s.first += volume * d;
         s.second += volume * d * d;
-        if (!(fabs(d) <= s.max)) s.max = fabs(d); /* lets NaN through */
+        if (!(fabs(d) <= s.max)) s.max = fabs(d); /* also if d is NaN */
         if (error) demo_set(p->type, error, at, d);
       }
   return s;

@@ -1,7 +1,7 @@
 /* Fields as HDF5 datasets [n2][n1][n0] with the attributes h, origin (position of the first unknown; both in the order
  * of the axes) and centering, and an XDMF file that tells ParaView how to read them. XDMF lists axes slowest first.
  * Cell-centred fields are attributes of cells, vertex-centred ones of nodes. The XDMF grid always has three axes, one
- * thin cell or one node along those that are not there: ParaView's reader turns 2D uniform grids into the y-z plane,
+ * thin cell or one node along missing axes, because ParaView's reader turns 2D uniform grids into the y-z plane,
  * seen edge-on. A 1D field becomes a row of cells around its unknowns. */
 #include "demo.h"
 
@@ -53,7 +53,7 @@ static int write_dataset(hid_t file, const gmg_problem *p, const demo_named_fiel
 
 static int write_hdf5(const char *path, const gmg_problem *p, const demo_named_field *field, size_t count)
 {
-  H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* the caller says what went wrong, in one line */
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* the caller prints one line about the error */
   const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   int ok = file >= 0;
   for (size_t i = 0; i < count && ok; i++) ok = !field[i].data || write_dataset(file, p, &field[i]);
@@ -76,7 +76,7 @@ typedef struct line {
   double origin, spacing;
 } line;
 
-/* Fills lines slowest first; returns 1 where values sit on cells, 0 for nodes. */
+/* Fills lines, the slowest axis first. Returns 1 for values on cells, 0 for values on nodes. */
 static int grid_lines(const gmg_problem *p, line lines[3])
 {
   const int on_cells = p->centering == GMG_CELL || p->dim == 1;

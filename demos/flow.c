@@ -1,12 +1,13 @@
-/* Loops over cells run from the first to the last one straight through the ghosts between the lines: what they make of
- * those means nothing, and demo_flow_fill_ghosts() overwrites it. */
+/* The flow of demos/projection.c: fields with ghosts, time derivatives, density, divergence (flow.h). Loops run from the first cell
+ * to the last, including the ghosts between the lines. The results there mean nothing, and demo_flow_fill_ghosts() overwrites them.
+ * */
 #include "flow.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { GHOSTS = 2 }; /* on both sides; one more behind, for the last face */
+enum { GHOSTS = 2 }; /* on both sides; one more after the last cell, for its upper face */
 
 static const double WAVE = 2 * 3.14159265358979323846; /* of the vortices, in the unit box */
 
@@ -21,7 +22,7 @@ flow demo_flow_start(const demo_options *o, const gmg_problem *grid)
     if (there) s.first += GHOSTS * stride, s.last += (grid->n[a] - 1) * stride;
   }
   s.last += s.first;
-  if (!s.closed) s.drift[0] = 1, s.drift[1] = 0.5; /* at rest, central differences would make no error in advection */
+  if (!s.closed) s.drift[0] = 1, s.drift[1] = 0.5; /* without drift, central differences would have no error in advection */
   else if (s.ratio != 1) s.gravity = 1;
   else s.lid = 1;
   return s;
@@ -50,7 +51,7 @@ static size_t shape(const flow *s, int axis, size_t m[3])
   return count;
 }
 
-/* Where entry i of a packed array with sizes m lies among the ghosts; its indices, if wanted. */
+/* The offset, in an array with ghosts, of entry i of a packed array with sizes m. Stores its indices in `at` unless NULL. */
 static size_t place(const flow *s, const size_t m[3], size_t i, size_t at[3])
 {
   const size_t index[3] = {i % m[0], i / m[0] % m[1], i / m[0] / m[1]};
@@ -70,7 +71,7 @@ static void fill_line(double *q, size_t n, size_t step, int periodic, double sig
   }
 }
 
-/* The same for velocity along its own axis between walls: nothing passes the first and the last face. */
+/* fill_line() for velocity along its own axis between walls: 0 on the first and the last face. */
 static void fill_line_between(double *q, size_t n, size_t step)
 {
   q[0] = q[n * step] = 0;
@@ -86,7 +87,7 @@ void demo_flow_fill_ghosts(const flow *s, flow_state *q)
     for (int a = 0; a < s->grid.dim && q->value[i]; a++) {
       const size_t n = s->grid.n[a], step = s->stride[a];
       const double wall[2] = {0, i == 0 && a == 1 ? s->lid : 0};
-      for (size_t line = 0; line < whole(s) / s->size[a]; line++) { /* also the lines of ghosts, for the corners */
+      for (size_t line = 0; line < whole(s) / s->size[a]; line++) { /* including the lines of ghosts, for the corners */
         double *from = q->value[i] + line % step + line / step * step * s->size[a] + GHOSTS * step;
         if (s->closed && i == a) fill_line_between(from, n, step);
         else fill_line(from, n, step, !s->closed, i == FLOW_DENSITY ? 1 : -1, wall);
@@ -96,7 +97,7 @@ void demo_flow_fill_ghosts(const flow *s, flow_state *q)
 
 /* --- time derivatives --- */
 
-/* Of component a on the face below cell c; momentum is carried through the faces of the box around it. */
+/* The time derivative of component a on the face below cell c, from the momentum flux through the control volume of the face. */
 static double acceleration(const flow *s, const flow_state *q, int a, size_t c)
 {
   const double *u = q->value[a], *density = q->value[FLOW_DENSITY];
@@ -115,7 +116,7 @@ static double acceleration(const flow *s, const flow_state *q, int a, size_t c)
 
 static double minmod(double a, double b) { return a * b <= 0 ? 0 : fabs(a) < fabs(b) ? a : b; }
 
-/* What velocity u carries through the face between q[-step] and q[0]. */
+/* The density carried by velocity u through the face between q[-step] and q[0]. */
 static double carried_density(const double *q, size_t step, double u)
 {
   const double difference = *q - *(q - step);
@@ -153,12 +154,12 @@ void demo_flow_average(const flow *s, flow_state *q, const flow_state *other)
     for (size_t c = 0; c < whole(s) && q->value[i]; c++) q->value[i][c] = 0.5 * (q->value[i][c] + other->value[i][c]);
 }
 
-/* Courant number 0.4, and half of what diffusion allows in the lighter fluid. */
+/* Courant number 0.4, and half of the diffusive limit in the lighter fluid. */
 double demo_flow_largest_step(const flow *s, const flow_state *q)
 {
   double carried = 0, diffused = 0;
   for (int a = 0; a < s->grid.dim; a++) {
-    double fastest = sqrt(s->gravity * s->grid.h[a]); /* what starts from rest reaches that within a cell */
+    double fastest = sqrt(s->gravity * s->grid.h[a]); /* the speed after falling through one cell */
     for (size_t c = s->first; c <= s->last; c++) fastest = fmax(fastest, fabs(q->value[a][c]));
     carried += fmax(fastest, s->lid) / s->grid.h[a];
     diffused += 2 * s->viscosity / (fmin(1, s->ratio) * s->grid.h[a] * s->grid.h[a]);
@@ -209,9 +210,9 @@ void demo_flow_correct(const flow *s, flow_state *q, double dt, double *const fl
   demo_flow_fill_ghosts(s, q);
 }
 
-/* --- what is known and what is measured --- */
+/* --- initial values, exact solution, norms --- */
 
-/* The vortices' component a; positions in the order of the axes. */
+/* Component a of the vortices at x. */
 static double vortex(const flow *s, double time, int a, const double x[3])
 {
   const double kx = WAVE * (x[0] - s->drift[0] * time), ky = WAVE * (x[1] - s->drift[1] * time);
@@ -280,7 +281,7 @@ flow_norm demo_flow_distance(const flow *s, const flow_state *q, const flow_stat
   return norm;
 }
 
-/* A wave k travels too slowly by a part of (k h)^2 / 6 and decays too slowly by (k h)^2 / 12. */
+/* The speed of a wave of wavenumber k is too small by (k h)^2 / 6, relatively, and its decay rate by (k h)^2 / 12. */
 double demo_flow_expected_error(const flow *s, double time)
 {
   const double decay = exp(-2 * s->viscosity * WAVE * WAVE * time), h = fmax(s->grid.h[0], s->grid.h[1]);

@@ -45,7 +45,7 @@ void demo_flow_euler(const flow *s, double dt, const flow_state *from, flow_stat
 void demo_flow_average(const flow *s, flow_state *q, const flow_state *other);
 double demo_flow_largest_step(const flow *s, const flow_state *q); /* for stability */
 
-/* What connects it with the pressure; arrays packed as gmg wants them. */
+/* The connection with the pressure. Arrays are packed, as gmg needs them. */
 flow_norm demo_flow_divergence(const flow *s, const flow_state *q, double *divergence);
 void demo_flow_beta(const flow *s, const flow_state *q, double *const beta[3]);
 void demo_flow_correct(const flow *s, flow_state *q, double dt, double *const flux[3]); /* velocity += dt flux */

@@ -1,10 +1,9 @@
 /* The gravity anomaly of a buried sphere: -Lap Phi = 4 pi G (density anomaly) in a block of ground, 2 km by 2 km and 1 km deep,
- * and what a gravimeter carried across its surface would see of it, d Phi / dz at the top, from gmg_flux().
+ * and the anomaly that a gravimeter on its surface would measure, d Phi / dz at the top, from gmg_flux().
  *
- * Outside a sphere Phi is G m / r, as if the mass were in its centre, so everything has an exact value: the potential in every
- * cell, and on the surface the anomaly G m depth / r^3. Second-order differences may miss them by a multiple of h^2; the program
- * fails where they miss by more. The walls carry the exact potential: for a body of another shape its monopole about the centre of
- * mass would stand there.
+ * Outside a sphere Phi is G m / r, as if the mass were in its centre. So the exact potential in every cell is known, and so is the
+ * anomaly G m depth / r^3 on the surface. The error must be at most a multiple of h^2, or the program fails. The boundary values
+ * are the exact potential. For a body of another shape they would be those of its monopole about the centre of mass.
  *
  * The equation is that of Cheik Ahamed's thesis (Ecole Centrale Paris, 2015), Section 3.5.3, whose densities, those of the crater
  * of Chicxulub, are not public. */
@@ -26,9 +25,10 @@ static const demo_program about = {
 static const double BOX[3] = {2000, 2000, 1000}; /* metres; the surface is the upper face of axis 2 */
 static const double PI = 3.14159265358979323846, G = 6.67428e-11, MILLIGAL = 1e-5; /* m^3 / (kg s^2); m / s^2 */
 static const double DENSEST = 1e18; /* the core of a neutron star */
-/* What is allowed, in (h / radius)^2 of the largest potential and (h / depth)^2 of the largest anomaly: twice what is seen. */
+/* Allowed errors, in units of (h / radius)^2 times the largest potential and of (h / depth)^2 times the largest anomaly: twice the
+ * observed ones. */
 static const double OF_POTENTIAL = 0.25, OF_ANOMALY = 5;
-enum { PARTS = 16 }; /* of a cut cell's side, for its mean density */
+enum { PARTS = 16 }; /* subdivisions of a side of a cut cell, for its mean density */
 
 typedef struct run {
   const demo_options *o;
@@ -39,7 +39,7 @@ typedef struct run {
   gmg_report report;
   double centre[3], mass, width; /* width: the largest h */
   demo_array f, u, up; /* up: d Phi / dz on the faces across axis 2 */
-  double *error;       /* Phi less its exact value */
+  double *error;       /* Phi minus its exact value */
   double off_potential, off_anomaly, may_potential, may_anomaly; /* largest errors over largest values, and what they may be */
 } run;
 
@@ -58,7 +58,7 @@ static double potential(const run *r, const double x[3])
   return G * r->mass * (d >= R ? 1 / d : (3 * R * R - d * d) / (2 * R * R * R));
 }
 
-/* Downward at the surface, which is outside the sphere. */
+/* The downward anomaly at a point of the surface. */
 static double anomaly(const run *r, const double x[3])
 {
   return G * r->mass * r->o->depth / pow(distance(r, x), 3);
@@ -69,7 +69,7 @@ static void place(const run *r, size_t cell, double x[3])
   for (int a = 0; a < 3; cell /= r->problem.n[a], a++) x[a] = demo_position(&r->problem, a, cell % r->problem.n[a]);
 }
 
-/* The part of a cell that is inside: a cell that the surface cuts is looked at in PARTS^3 points. */
+/* The share of a cell that is inside the sphere. A cut cell is sampled at PARTS^3 points. */
 static double share(const run *r, const double x[3])
 {
   const double *h = r->problem.h, half = 0.5 * sqrt(h[0] * h[0] + h[1] * h[1] + h[2] * h[2]), d = distance(r, x);
@@ -142,7 +142,7 @@ static int create(run *r)
   return demo_array_fetch(r->o, &r->u) || demo_array_fetch(r->o, &r->up);
 }
 
-/* --- what came out --- */
+/* --- results --- */
 
 /* Phi grows towards the mass, so that its gradient along z, upward, is minus the pull of the sphere on the gravimeter, downward. */
 static double measured(const run *r, size_t x, size_t y)
@@ -189,7 +189,7 @@ static void tell(const run *r)
          r->off_potential, r->may_potential, r->off_anomaly, r->may_anomaly);
 }
 
-/* The line of the table, whole, in metres and milligals. */
+/* Adds the whole profile, in metres and milligals. */
 static int add_profile(const run *r, cJSON *root)
 {
   const size_t n = r->problem.n[0], y = r->problem.n[1] / 2;

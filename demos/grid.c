@@ -1,5 +1,5 @@
-/* Where the unknowns sit, their control volumes, and fields of either real type. The rules are those of gmg_problem:
- * cells at (i + 1/2) h; vertices at (i + 1) h behind a Dirichlet wall, at i h where the wall carries an unknown. */
+/* Positions of unknowns, control volumes, and fields of both real types. The rules are those of gmg_problem:
+ * cells at (i + 1/2) h; vertices at (i + 1) h behind a Dirichlet wall, at i h if there is an unknown on the wall. */
 #include "demo.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ size_t demo_intervals(const gmg_problem *p, int axis)
   if (p->centering == GMG_CELL || p->bc[axis][0] == GMG_PERIODIC) return p->n[axis];
   const int unknowns_on_walls = demo_wall_has_unknown(p, axis, 0) + demo_wall_has_unknown(p, axis, 1);
   const size_t m = p->n[axis] + 1 - (size_t)unknowns_on_walls;
-  return m ? m : 1; /* a single unknown between two flux walls */
+  return m ? m : 1; /* a single vertex between two Neumann or Robin walls */
 }
 
 double demo_length(const gmg_problem *p, int axis) { return p->h[axis] * (double)demo_intervals(p, axis); }

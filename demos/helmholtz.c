@@ -1,6 +1,5 @@
-/* -Lap u + sigma u = f with a positive shift swept over decades on one solver: gmg_solver_update() takes each new shift
- * over, nothing is created again. Small shifts behave like Poisson, large ones turn the operator into a multiple of the
- * identity; the factor must not suffer anywhere between. */
+/* -Lap u + sigma u = f for positive shifts over many decades, with one solver: gmg_solver_update() sets each new shift. For small
+ * shifts this is Poisson's equation, for large ones a multiple of the identity. The convergence factor must be good for all. */
 #include "demo.h"
 
 #include <cjson/cJSON.h>
@@ -80,7 +79,7 @@ static int write_json(sweep *s)
 {
   cJSON *root = demo_json_start(s->o, s->context, &s->o->problem, NULL);
   const int ok = root && s->complete && cJSON_AddItemToObject(root, "sweep", s->rows);
-  if (ok) s->rows = NULL; /* root's now */
+  if (ok) s->rows = NULL; /* owned by root from here on */
   return demo_json_write(s->o, root, ok);
 }
 

@@ -1,5 +1,5 @@
-/* PNG files by libpng. Its errors come by longjmp() and leave their text with the caller, who tells it with the option and the
- * file; nothing is printed from here. Palettes and fewer than 8 bits are expanded, transparency by colour becomes alpha. */
+/* PNG files by libpng. Its errors come by longjmp(), and their text is passed to the caller, who prints it with the option and the
+ * file. Palettes and samples of fewer than 8 bits are expanded. A transparent colour becomes alpha. */
 #include "image.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Reports as JSON: what was run (problem, params, plan) and what came out, under the names of gmg.h. NaN and infinity
+/* Reports as JSON: problem, params, plan and results, with the names of gmg.h. NaN and infinity
  * become null. Every addition is checked, so that a file is either complete or not written. */
 #include "demo.h"
 #include "gmg_smoother.h"
@@ -40,7 +40,7 @@ static int text(cJSON *to, const char *name, const char *value)
   return cJSON_AddStringToObject(to, name, value) != NULL;
 }
 
-/* Takes item over, whether it could be appended or not. */
+/* Takes ownership of item, also if it fails. */
 static int append(cJSON *array, cJSON *item)
 {
   if (item && cJSON_AddItemToArray(array, item)) return 1;
@@ -107,7 +107,7 @@ static int count(int member) { return member == GMG_NONE ? 0 : member; }
 static int add_params(cJSON *root, const demo_options *o, const gmg_problem *problem)
 {
   const gmg_params *p = &o->params;
-  const double rtol = p->rtol > 0 ? p->rtol : problem->type == GMG_F32 ? 1e-5 : 1e-8; /* as gmg.h says of 0 */
+  const double rtol = p->rtol > 0 ? p->rtol : problem->type == GMG_F32 ? 1e-5 : 1e-8; /* the default (gmg.h) */
   const struct {
     const char *name;
     double value;
@@ -122,7 +122,7 @@ static int add_params(cJSON *root, const demo_options *o, const gmg_problem *pro
     int value;
   } choices[] = {{"cycle", demo_cycle_words, (int)p->cycle},       {"local", demo_local_words, (int)p->async.local},
                  {"order", demo_block_order_words, (int)p->async.order}, {"accel", demo_accel_words, (int)p->accel},
-                 {"coarse", demo_coarse_words, (int)p->coarse},
+                 {"coarse", demo_coarse_words, (int)p->coarse},           {"direct", demo_direct_words, (int)p->direct},
                  {"assignment", demo_assignment_words, (int)p->async.assignment},
                  {"precision", demo_precision_words, (int)p->precision},
                  {"restriction", demo_restriction_words, (int)p->restriction}};
@@ -165,6 +165,7 @@ static int add_plan(cJSON *root, const gmg_problem *problem, const gmg_plan_info
   ok &= text(to, "accel", demo_word_of(demo_accel_words, (int)plan->accel));
   ok &= text(to, "cycle", demo_word_of(demo_cycle_words, (int)plan->cycle));
   ok &= text(to, "precision", demo_word_of(demo_precision_words, (int)plan->precision));
+  ok &= boolean(to, "direct", plan->direct);
   ok &= add_warnings(to, plan);
   for (int l = 0; l < plan->levels && ok; l++) {
     const gmg_level_plan *L = &plan->level[l];

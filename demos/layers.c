@@ -1,7 +1,7 @@
 /* A layered medium: -div(mu grad u) = cos(250 z) in the flat box [0,1]^2 x [0,0.06], u = 0 on the upright faces, no flux
- * through bottom and top, four layers with mu = 10, 100, 10 and 1000. Compared on the same discrete problem, to the same
- * tolerance: gmg, and conjugate gradients with and without diagonal preconditioning. The fluxes of gmg_flux() then tell
- * where the source of each layer leaves it. The conjugate gradients run on the host, also where gmg runs on a device.
+ * through bottom and top, four layers with mu = 10, 100, 10 and 1000. Compares gmg with conjugate gradients with and
+ * without diagonal preconditioning, on the same discrete problem and to the same tolerance. The fluxes of gmg_flux() then show
+ * through which faces the source of each layer leaves it. The conjugate gradients always run on the host.
  *
  * The problem is that of Cheik Ahamed's thesis (Ecole Centrale Paris, 2015), where finite elements take 803 iterations of
  * conjugate gradients to 1e-6, 353 with diagonal preconditioning. */
@@ -31,7 +31,7 @@ typedef struct effort {
   double residual, seconds; /* relative to f; wall clock */
 } effort;
 
-/* What a layer's source does: it leaves through the upright faces, the interface below and the one above. */
+/* The balance of a layer: its source, and the flux through the upright faces, the interface below and the one above. */
 typedef struct balance {
   double mu, source, sides, below, above;
 } balance;
@@ -43,18 +43,18 @@ typedef struct run {
   gmg_params params;
   gmg_plan_info plan;
   gmg_solver *solver;
-  gmg_context *cg_context; /* of the conjugate gradients, which know the problem by gmg_residual(): the host's */
+  gmg_context *cg_context; /* a host context for the conjugate gradients, which compute A x by gmg_residual() */
   gmg_solver *cg_solver;
   gmg_report report;
   size_t cells;
-  demo_array to_mu, to_f, to_u, to_flux[3]; /* what gmg is given: mu, f, u, flux, where the context runs */
+  demo_array to_mu, to_f, to_u, to_flux[3]; /* the arrays passed to gmg: mu, f, u, flux in the context's memory */
   double *mu, *f, *u, *zero;
   double *x, *r, *z, *p, *Ap, *diagonal; /* of the conjugate gradients */
   double *flux[3];
   effort effort[METHODS];
   balance layer[LAYERS];
   double source, out; /* integral of f, and what leaves through all faces of the box */
-  double absolute;    /* integral of |f|, to which defects are related */
+  double absolute;    /* integral of |f|, the scale of defects */
   double defect;      /* of the balance of the box */
 } run;
 
@@ -86,7 +86,7 @@ static int apply(const run *r, const double *x, double *minus_Ax)
   return demo_check(r->o, r->cg_context, gmg_residual(r->cg_solver, r->zero, x, minus_Ax));
 }
 
-/* Neighbours have the other colour, so A times the indicator of a colour is its diagonal there. */
+/* Neighbours have the other colour. So A times the indicator of a colour is the diagonal at its unknowns. */
 static int find_diagonal(run *r)
 {
   const size_t *n = r->problem.n;
@@ -132,7 +132,7 @@ static int conjugate_gradients(run *r, int method)
 
 /* --- fluxes --- */
 
-/* Total of the flux along an axis through its faces at index i, in planes from..to-1. */
+/* The total flux along an axis through its faces at index i, in planes from .. to - 1. */
 static double through(const run *r, int axis, size_t i, size_t from, size_t to)
 {
   size_t m[3] = {r->problem.n[0], r->problem.n[1], r->problem.n[2]};
@@ -174,7 +174,7 @@ static double layer_defect(const run *r, const balance *b)
   return fabs(b->source - b->sides - b->below - b->above) / r->absolute;
 }
 
-/* --- running and telling --- */
+/* --- runs and output --- */
 
 static int create_fields(run *r)
 {
@@ -194,7 +194,7 @@ static int create_fields(run *r)
   return demo_array_send(r->o, &r->to_mu) || demo_array_send(r->o, &r->to_f);
 }
 
-/* On the host the conjugate gradients use gmg's solver; beside a device they have one of one level there. */
+/* On the host the conjugate gradients use gmg's solver. If gmg runs on a device, they use a solver with one level on the host. */
 static int create_cg(run *r)
 {
   gmg_problem p = r->problem;
@@ -299,7 +299,7 @@ static int simulate(run *r)
   printf("%s: %d iterations of conjugate gradients, %d diagonally preconditioned; flux balance off by %.1e\n", o->program,
          r->effort[PLAIN_CG].iterations, r->effort[DIAGONAL_CG].iterations, r->defect);
   failed |= demo_print_outcome(o, r->context, &r->report);
-  if (r->defect <= 10 * r->params.rtol || status != GMG_OK) return failed; /* as large as the residual lets it be */
+  if (r->defect <= 10 * r->params.rtol || status != GMG_OK) return failed; /* within the limit that the residual sets */
   return demo_fail(o, "the fluxes out of the box miss the integral of f by %.2e of it", r->defect);
 }
 
@@ -310,7 +310,7 @@ int main(int argc, char **argv)
   if (code >= 0) return code;
   if (o.problem.dim != 3) return demo_fail(&o, "--dim %d: the layers are those of a 3D box", o.problem.dim), 2;
   if (o.n.count == 1) o.problem.n[2] = LAYERS * CELLS_A_LAYER;
-  if (o.problem.n[2] % LAYERS) return demo_fail(&o, "--n: %zu cells in height are no multiple of 4", o.problem.n[2]), 2;
+  if (o.problem.n[2] % LAYERS) return demo_fail(&o, "--n: %zu cells in height are not a multiple of 4", o.problem.n[2]), 2;
   if (o.params.rtol == 0) o.params.rtol = RTOL;
   run r = {.o = &o, .problem = o.problem, .params = o.params, .cells = demo_cells(&o.problem)};
   r.problem.bc[2][0] = r.problem.bc[2][1] = GMG_NEUMANN;

@@ -10,7 +10,7 @@
 struct row;
 typedef int parser(const struct row *row, const char *text, void *to);
 
-/* How a value is read, and what to say when it cannot be. */
+/* How a value is read, and the message if it is not valid. */
 typedef struct kind {
   int argument; /* as getopt_long's has_arg */
   parser *parse;
@@ -23,10 +23,10 @@ typedef struct row {
   unsigned group;
   const kind *kind;
   size_t to;              /* offset in demo_options */
-  const demo_word *words; /* where the value is one of a list */
+  const demo_word *words; /* if the value is one of a list */
 } row;
 
-/* Enumerations are written through int. */
+/* Values of enumerations are stored through pointers to int. */
 _Static_assert(sizeof(gmg_bc) == sizeof(int) && sizeof(gmg_type) == sizeof(int), "enumerations are as large as int");
 
 static int read_word(const row *r, const char *text, void *to)
@@ -45,7 +45,7 @@ static int read_smoother(const row *r, const char *text, void *to)
   return smoother != NULL;
 }
 
-/* Overrides what options of smoothing before it said, and is overridden by those after it. */
+/* Overrides the smoothing options before it. Those after it override the preset. */
 static int read_preset(const row *r, const char *text, void *to)
 {
   (void)r;
@@ -60,7 +60,7 @@ static int read_int(const row *r, const char *text, void *to)
   return demo_parse_int(text, r->kind->least, r->kind->most, to);
 }
 
-/* Sweeps in a block for one smoother, the degree of the polynomial for another. */
+/* Local sweeps of the asynchronous smoother, and the degree of the Chebyshev polynomial. */
 static int read_local_sweeps(const row *r, const char *text, void *to)
 {
   demo_options *o = (demo_options *)to;
@@ -69,7 +69,7 @@ static int read_local_sweeps(const row *r, const char *text, void *to)
   return 1;
 }
 
-/* Zero says none: of the members of gmg_params, whose 0 means that gmg chooses. */
+/* For members of gmg_params whose 0 means automatic: 0 on the command line means none. */
 static int read_steps(const row *r, const char *text, void *to)
 {
   int count;
@@ -91,7 +91,7 @@ static int read_text(const row *r, const char *text, void *to)
   return *text != 0;
 }
 
-/* A flag counts as 1; where it may have a value, that is taken. */
+/* A flag is 1, or its optional value. */
 static int read_flag(const row *r, const char *text, void *to)
 {
   return demo_parse_int(text ? text : "1", r->kind->least, r->kind->most, to);
@@ -232,6 +232,8 @@ static const row table[] = {
     {"time-levels", NULL, "tell the time of each level on a device too", DEMO_TAKES_METHOD, &a_flag, TO(params.time_levels), NULL},
     {"coarse", NULL, "solver of the coarsest grid (best: cg)", DEMO_TAKES_METHOD, &a_word, TO(params.coarse),
      demo_coarse_words},
+    {"direct", NULL, "direct solve instead of cycles, for constant coefficients (never; tune: best)", DEMO_TAKES_METHOD, &a_word,
+     TO(params.direct), demo_direct_words},
     {"max-levels", "K", "most levels; 0: as many as help (0)", DEMO_TAKES_METHOD, &an_int, TO(params.max_levels), NULL},
     {"rtol", "R", "stop at this residual over that of u = 0; 0: 1e-8 or, f32, 1e-5 (0)", DEMO_TAKES_METHOD, &a_real,
      TO(params.rtol), NULL},
@@ -254,7 +256,7 @@ static void append(char *text, size_t size, const char *more)
   snprintf(text + used, size - used, "%s", more);
 }
 
-/* "a<separator>b<separator>c" of what the option knows; empty where it takes no list. */
+/* The words that the option accepts, as "a<separator>b<separator>c"; empty if it has no list. */
 static void list_words(const row *r, const char *separator, char *text, size_t size)
 {
   text[0] = 0;
@@ -319,7 +321,7 @@ static int bad_count(const demo_options *o, const char *name, int count)
   return 2;
 }
 
-/* Puts together what depends on several options. */
+/* Sets values that depend on several options. */
 static int finish(demo_options *o)
 {
   gmg_problem *p = &o->problem;
@@ -351,10 +353,13 @@ static int finish(demo_options *o)
   return 2;
 }
 
+/* The demos show cycles, so a direct solve must be asked for, unless the fastest parameters are. */
 static void set_defaults(const demo_program *about, demo_options *o)
 {
+  gmg_params params = gmg_params_default();
+  if (!(about->takes & DEMO_TAKES_TUNING)) params.direct = GMG_DIRECT_NEVER;
   *o = (demo_options){.program = about->name,
-                      .params = gmg_params_default(),
+                      .params = params,
                       .n = {1, {about->n ? (size_t)about->n : 64}},
                       .length = {1, {1}},
                       .walls = {1, {{GMG_DIRICHLET, GMG_DIRICHLET}}},
@@ -379,7 +384,7 @@ static void set_defaults(const demo_program *about, demo_options *o)
   o->problem = gmg_problem_default(about->dim ? about->dim : 3, NULL);
 }
 
-/* What getopt_long() returned for something that is no option with a fitting value. */
+/* Prints the error for an unknown option or a missing value, from what getopt_long() returned. */
 static int bad_option(const demo_options *o, int returned, const char *text)
 {
   const int length = (int)strcspn(text, "=");
@@ -388,7 +393,7 @@ static int bad_option(const demo_options *o, int returned, const char *text)
   return 2;
 }
 
-/* getopt_long() takes unique beginnings for the option; here --shift must not mean --shifts. */
+/* getopt_long() accepts unique abbreviations. They are refused here, because --shift must not mean --shifts. */
 static int abbreviated(const char *text, const char *name)
 {
   return strcspn(text, "=") != strlen(name) + 2;

@@ -1,5 +1,5 @@
-/* Strict parsing of option values: the whole text must be the value, nothing is guessed. Also the lists of words that
- * stand for the library's enumerations; JSON reports use the same words. */
+/* Strict parsing of option values: the whole text must be the value. Also the words for the values of the library's
+ * enumerations. JSON reports use the same words. */
 #include "demo.h"
 
 #include <ctype.h>
@@ -28,7 +28,9 @@ const demo_word demo_precision_words[] = {
     {"best", GMG_PRECISION_AUTO}, {"same", GMG_PRECISION_SAME}, {"mixed", GMG_PRECISION_MIXED}, {0}};
 const demo_word demo_accel_words[] = {
     {"best", GMG_ACCEL_AUTO}, {"none", GMG_ACCEL_NONE}, {"cg", GMG_ACCEL_CG}, {"fcg", GMG_ACCEL_FLEXIBLE_CG}, {0}};
-const demo_word demo_coarse_words[] = {{"best", GMG_COARSE_AUTO}, {"cg", GMG_COARSE_CG}, {"cholesky", GMG_COARSE_CHOLESKY}, {0}};
+const demo_word demo_coarse_words[] = {{"best", GMG_COARSE_AUTO}, {"cg", GMG_COARSE_CG}, {"cholesky", GMG_COARSE_CHOLESKY},
+                                         {"tensor", GMG_COARSE_TENSOR}, {0}};
+const demo_word demo_direct_words[] = {{"best", GMG_DIRECT_AUTO}, {"never", GMG_DIRECT_NEVER}, {"always", GMG_DIRECT_ALWAYS}, {0}};
 const demo_word demo_restriction_words[] = {
     {"best", GMG_RESTRICT_AUTO}, {"average", GMG_RESTRICT_AVERAGE}, {"adjoint", GMG_RESTRICT_ADJOINT}, {0}};
 const demo_word demo_rhs_words[] = {{"smooth", DEMO_SMOOTH}, {"random", DEMO_RANDOM}, {0}};
@@ -74,7 +76,7 @@ int demo_parse_seed(const char *text, unsigned long *value)
   char *end;
   errno = 0;
   const unsigned long v = strtoul(text, &end, 10);
-  if (!isdigit((unsigned char)*text) || *end || errno) return 0; /* strtoul would take a minus sign */
+  if (!isdigit((unsigned char)*text) || *end || errno) return 0; /* strtoul() accepts a minus sign */
   return *value = v, 1;
 }
 
@@ -88,7 +90,7 @@ int demo_parse_real(const char *text, double *value)
   return *value = v, 1;
 }
 
-/* Copies *text up to the separator into `part` and moves on; *text becomes NULL behind the last part. Returns 0 where
+/* Copies *text up to the separator into `part` and moves on; *text becomes NULL after the last part. Returns 0 if
  * the part is empty or too long. */
 static int next_part(const char **text, char separator, char part[64])
 {

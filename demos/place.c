@@ -1,5 +1,5 @@
-/* Where a demo runs, and its fields there. It fills and reads fields in host memory; where the solver runs on a device, each has
- * a twin in the device's memory. */
+/* The context of a demo, and its fields. A demo fills and reads fields in host memory. If the solver runs on a device, each has a
+ * copy in device memory. */
 #include "demo.h"
 #include "gmg_cuda.h"
 
@@ -12,7 +12,7 @@
 
 #define UNSUPPORTED "gmg was built for other devices"
 
-/* The device becomes the current one, for memory and copies; gmg leaves it so. */
+/* Makes the device the current one, for memory and copies. gmg does not change it. */
 static int use_device(demo_options *o)
 {
   struct cudaDeviceProp properties;
@@ -45,7 +45,7 @@ static const char *copy_to(void *to, const void *from, size_t bytes)
   return error == cudaSuccess ? NULL : cudaGetErrorString(error);
 }
 
-#else /* a library without CUDA gives no context that would need them */
+#else /* without CUDA there is no context that needs them */
 #define UNSUPPORTED "gmg was built without CUDA"
 static int use_device(demo_options *o) { return (void)o, 0; }
 static void *device_zeros(size_t bytes) { return (void)bytes, NULL; }
@@ -74,7 +74,7 @@ static int on_host(demo_options *o, const char *why, gmg_context **context)
   return 0;
 }
 
-/* There is no context to ask for a text where none could be made. */
+/* If no context can be created, there is no gmg_context_error() either. */
 int demo_context_create(demo_options *o, gmg_context **context)
 {
   if (o->device.kind == DEMO_HOST) return on_host(o, NULL, context);

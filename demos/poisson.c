@@ -1,6 +1,6 @@
-/* -Lap u + shift u = f in 1D, 2D or 3D with any mixture of boundary kinds: one solve with its table of cycles, and,
- * where the right-hand side comes from a known solution, the error against it. --order solves on four sizes and prints
- * the observed orders. */
+/* -Lap u + shift u = f in 1D, 2D or 3D with any mixture of boundary kinds. Prints the table of cycles of one solve and,
+ * if the right-hand side comes from a known solution, the error. --order solves on four sizes and prints the observed
+ * orders. */
 #include "demo.h"
 #include "exact.h"
 #include "gmg_smoother.h"
@@ -28,7 +28,7 @@ typedef struct run {
   gmg_solver *solver;
   demo_exact exact;
   demo_array f, u;
-  void *error; /* NULL where no solution is known */
+  void *error; /* NULL if no solution is known */
   gmg_report report;   /* valid while the solver lives */
   demo_errors errors;
 } run;
@@ -75,7 +75,7 @@ static int fill(run *r)
   return known ? set_walls(r) : 0;
 }
 
-/* r->solver and the fields stay for the caller, also after a failure; run_destroy() ends them. */
+/* The caller frees r->solver and the fields by run_destroy(), also after a failure. */
 static int run_solve(run *r, const gmg_params *params)
 {
   if (demo_check(r->o, r->context, gmg_solver_create(r->context, &r->problem, params, &r->solver)) || fill(r)) return 1;
@@ -130,8 +130,8 @@ static int solve_one(const demo_options *o, gmg_context *context)
   return failed;
 }
 
-/* The sizes of --order: intervals m/8, m/4, m/2, m with m the multiple of 8 nearest to what was asked for, so that h
- * halves exactly whatever the walls carry. */
+/* The sizes of --order: m/8, m/4, m/2 and m intervals, where m is the multiple of 8 nearest to the given number. So h halves
+ * exactly for all boundary conditions. */
 static int sized_problem(const demo_options *o, int which, gmg_problem *p)
 {
   double length[3] = {1, 1, 1};

@@ -1,6 +1,7 @@
-/* Incompressible Navier-Stokes by projection (Chorin 1968), 2D or 3D: a step without pressure leaves a velocity with
- * divergence; gmg solves -div(grad p / density) = -div(u) / dt, and its fluxes from gmg_flux() take that divergence out,
- * to the tolerance of the solver. Two such steps averaged with what was before are second order (Heun; Shu, Osher 1988).
+/* Incompressible Navier-Stokes by projection (Chorin 1968), 2D or 3D. After a step without pressure the velocity has
+ * divergence. gmg solves -div(grad p / density) = -div(u) / dt, and the fluxes from gmg_flux() remove the divergence, up to
+ * the tolerance of the solver. The average of the old state and that after two such steps is of second order (Heun; Shu,
+ * Osher 1988).
  *
  * Periodic box: Taylor and Green's vortices, carried by a constant drift, against their exact decay; --order checks the
  * order. --walls: a cavity with a moving lid. --density-ratio: a heavy drop, falling in a closed box, so that beta
@@ -15,7 +16,7 @@
 
 enum { SIZES = 3, ROWS = 10, FIELDS = 24, MOST_STEPS = 1000000 }; /* SIZES: of --order; ROWS: lines of the table */
 
-static const double MOST_RATIO = 1e12; /* beyond it rounding decides where a drop goes */
+static const double MOST_RATIO = 1e12; /* beyond it rounding errors dominate the motion of the drop */
 
 /* One simulation. */
 typedef struct run {
@@ -27,13 +28,13 @@ typedef struct run {
   gmg_report report;    /* of the last solve */
   flow flow;
   flow_state now, half, next;
-  demo_array to_p, to_f, to_beta[3], to_flux[3]; /* what gmg is given: the next line's, where the context runs */
+  demo_array to_p, to_f, to_beta[3], to_flux[3]; /* the arrays passed to gmg: those of the next line, in the context's memory */
   double *p, *f, *beta[3], *flux[3];
   flow_norm before, after; /* divergence around the last projection */
-  double worst;            /* largest part of it that a projection left, rounding aside */
+  double worst;            /* largest ratio of after to before, where it exceeds rounding errors */
   double time, dt;
   int steps, cycles;
-  flow_norm error;         /* against the exact vortices; NaN where nothing is known */
+  flow_norm error;         /* difference from the exact vortices; NaN if there is no exact solution */
   cJSON *rows;             /* NULL without --json */
   int complete;
 } run;
@@ -63,7 +64,7 @@ static int fields_create(run *r)
   return ok;
 }
 
-/* beta of a state, where the solver finds it. */
+/* Computes beta of a state, and copies it to the context's memory. */
 static int send_beta(run *r, const flow_state *q)
 {
   demo_flow_beta(&r->flow, q, r->beta);
@@ -72,7 +73,7 @@ static int send_beta(run *r, const flow_state *q)
   return 0;
 }
 
-/* r->problem has its sizes; everything else is made here. run_destroy() ends it, also after a failure. */
+/* Creates everything but the sizes in r->problem. The caller calls run_destroy(), also after a failure. */
 static int run_create(run *r)
 {
   gmg_problem *p = &r->problem;
@@ -92,7 +93,7 @@ static int run_create(run *r)
   return demo_check(r->o, r->context, gmg_solver_create(r->context, p, &r->o->params, &r->solver));
 }
 
-/* The divergence left is dt times the residual, and rounding. */
+/* The remaining divergence must be at most dt times the residual, plus rounding errors. */
 static int judge(run *r)
 {
   const double residual = fmax(r->report.target, r->report.status == GMG_STAGNATED ? r->report.floor : 0);
@@ -104,7 +105,7 @@ static int judge(run *r)
                    r->time, r->before.rms, r->after.rms);
 }
 
-/* Takes the divergence out of q. */
+/* Removes the divergence of q. */
 static int project(run *r, flow_state *q)
 {
   const size_t cells = demo_cells(&r->problem);
@@ -203,11 +204,11 @@ static int write_json(run *r, const char *name)
                             {"viscosity", r->flow.viscosity}};
   int ok = root && r->complete && demo_json_report(root, &r->report, demo_message(r->context, r->report.status)) &&
            add_numbers(root, numbers, sizeof numbers / sizeof *numbers) && cJSON_AddItemToObject(root, name, r->rows);
-  if (ok) r->rows = NULL; /* root's now */
+  if (ok) r->rows = NULL; /* owned by root from here on */
   return demo_json_write(r->o, root, ok);
 }
 
-/* The packed arrays of faces have room for a field of cells. */
+/* Uses the packed arrays of faces, which are large enough for a field of cells. */
 static int write_fields(run *r)
 {
   static const char *const names[3] = {"u", "v", "w"};

@@ -1,5 +1,5 @@
-/* What a demo tells people while it runs: errors on stderr, the problem and its levels in words, the table of cycles
- * through the solver's monitor (flushed line by line, so that a slow solve can be watched), and the outcome. */
+/* The printed output of a demo: errors on stderr, the problem and its levels, the table of cycles from the solver's monitor,
+ * and the outcome. The table is flushed line by line, so that a slow solve can be watched. */
 #include "demo.h"
 #include "gmg_smoother.h"
 
@@ -35,10 +35,10 @@ double demo_now(void)
 }
 
 
-/* The system promises more memory than there is, and ends the program when it is used: better to say so before. */
+/* Checks before allocating, because the system allocates more memory than there is, and ends the program when it is used. */
 static int fits(const demo_options *o, const gmg_problem *problem, int fields, double solver)
 {
-  double own = (double)fields * (problem->type == GMG_F32 ? 4 : 8); /* a product of sizes might leave the range of theirs */
+  double own = (double)fields * (problem->type == GMG_F32 ? 4 : 8); /* in double, because a product of sizes might overflow */
   for (int a = 0; a < problem->dim; a++) own *= (double)problem->n[a];
   const double there = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
   if (own + solver <= there) return 0;
@@ -50,7 +50,7 @@ int demo_room(const demo_options *o, const gmg_problem *problem, int fields) { r
 
 int demo_room_of(const demo_options *o, const gmg_problem *problem, int fields, const gmg_plan_info *plan)
 {
-  return fits(o, problem, fields, o->device.kind == DEMO_CUDA ? 0 : (double)plan->bytes); /* a device says itself what it has not */
+  return fits(o, problem, fields, o->device.kind == DEMO_CUDA ? 0 : (double)plan->bytes); /* device memory is checked by gmg */
 }
 
 int demo_plan(const demo_options *o, gmg_context *context, const gmg_problem *problem, const gmg_params *params, int fields,
@@ -94,6 +94,10 @@ static void print_problem(const demo_options *o, const gmg_problem *p)
 static void print_method(const demo_options *o, const gmg_plan_info *plan)
 {
   const gmg_params *p = &o->params;
+  if (plan->direct) {
+    printf("\nmethod   direct solution%s\n", plan->precision == GMG_PRECISION_MIXED ? " in float" : "");
+    return;
+  }
   printf("\nmethod   %s(%d,%d)", &"V\0W\0F"[2 * (int)(plan->cycle - GMG_CYCLE_V)], plan->pre, plan->post);
   if (p->fmg > 0) printf(" after full multigrid");
   if (plan->accel != GMG_ACCEL_NONE) printf(", accelerated by %s", demo_word_of(demo_accel_words, (int)plan->accel));

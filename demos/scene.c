@@ -1,5 +1,5 @@
-/* Two pictures that clone draws for itself: an evening over a lake, and a balloon in quite another light. Nothing here has to do with
- * multigrid. Clouds and ridges are sums of octaves of random values on a grid, smoothly interpolated (Perlin 1985). */
+/* The default images of the demo clone: an evening over a lake, and a balloon in quite another light. Nothing here has to do
+ * with multigrid. Clouds and ridges are sums of octaves of random values on a grid, smoothly interpolated (Perlin 1985). */
 #include "image.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static double smooth(double from, double to, double x)
   return t * t * (3 - 2 * t);
 }
 
-/* In 0..1, the same for the same place. */
+/* A random value in 0..1 that depends on x and y alone. */
 static double hash(long x, long y)
 {
   unsigned long long z = (unsigned long long)x * 0x9e3779b97f4a7c15ULL ^ (unsigned long long)y * 0xc2b2ae3d27d4eb4fULL;

@@ -1,12 +1,11 @@
-/* The screened equation, -Lap u + eta u = cos(x + y) in the unit cube with u = 0 on all faces, eta = 0, 0.1 and 1: what it does to
- * single-level methods, and that multigrid does not notice.
+/* The screened equation, -Lap u + eta u = cos(x + y) in the unit cube with u = 0 on all faces, eta = 0, 0.1 and 1. eta changes
+ * the convergence of single-level methods, but not that of multigrid.
  *
- * The slowest error of undamped Jacobi is sin(pi x) sin(pi y) sin(pi z), whose eigenvalue is 3 pi^2 + eta. So log ||r|| falls along
- * a line in the end, and the slopes with eta and without have the ratio (3 pi^2 + eta) / (3 pi^2), whatever the discretisation, up
- * to terms of h^2. The program counts sweeps on two of them, gmg's seven points and the trilinear elements (27 points)
- * of Cheik Ahamed's thesis (Ecole Centrale Paris, 2015), to find the counts of its Tables 5.7 and 5.8 again, and fails where a
- * slope or a ratio is not what it must be. gmg solves the first; its u is the one that Jacobi arrives at, or the program fails
- * as well. */
+ * The slowest error of undamped Jacobi is sin(pi x) sin(pi y) sin(pi z), whose eigenvalue is 3 pi^2 + eta. So log ||r|| finally
+ * falls linearly. The ratio of the slopes with and without eta is (3 pi^2 + eta) / (3 pi^2), up to terms of h^2, for every
+ * discretisation. The program counts sweeps on two discretisations: gmg's seven points, and the trilinear elements (27 points) of
+ * Cheik Ahamed's thesis (Ecole Centrale Paris, 2015). It reproduces the counts of Tables 5.7 and 5.8 there, and fails if a slope or
+ * a ratio is wrong. gmg solves the first discretisation. The program also fails if its u is not that of Jacobi. */
 #include "demo.h"
 
 #include <cjson/cJSON.h>
@@ -29,13 +28,13 @@ static const double PI = 3.14159265358979323846, ETA[ETAS] = {0, 0.1, 1}, MARK[M
 static const char *const NAME[STENCILS] = {"seven_points", "trilinear"};
 static const char *const TEXT[STENCILS] = {"seven points", "trilinear elements"};
 
-/* The coefficient of a neighbour follows from the number of axes along which it lies beside the unknown. */
+/* The coefficient of a neighbour depends on the number of axes along which it differs from the unknown. */
 typedef struct stencil {
   double weight[4];
   double factor; /* by which a sweep of Jacobi reduces the slowest error */
 } stencil;
 
-/* What Jacobi and conjugate gradients took for one eta on one discretisation. */
+/* The sweeps and iterations of Jacobi and conjugate gradients for one eta on one discretisation. */
 typedef struct effort {
   int sweeps[MARKS], iterations[MARKS];
   double hundredfold, predicted, ratio; /* sweeps for a reduction by 100; slope over that of eta = 0 */
@@ -113,9 +112,9 @@ static void apply(const run *r, const stencil *s, const double *x, double *y)
   else apply_at(r, s, 1, x, y);
 }
 
-/* --- the methods: from zero, to the last mark --- */
+/* --- the methods, from zero until the residual is below the last mark --- */
 
-/* Where between two sweeps a mark was passed, log ||r|| being a line there. */
+/* The number of sweeps, as a real number, at which a mark is reached, if log ||r|| is linear between two sweeps. */
 static double passed(int sweep, double before, double now, double mark)
 {
   return sweep - 1 + log(before / mark) / log(before / now);
@@ -147,7 +146,7 @@ static int jacobi(run *r, const stencil *s, effort *e)
   return 0;
 }
 
-/* Hestenes and Stiefel 1952; the residual is the recursive one. Jacobi's x stays. */
+/* Hestenes and Stiefel 1952; the residual is the recursive one. Does not overwrite Jacobi's x. */
 static void conjugate_gradients(run *r, const stencil *s, effort *e)
 {
   memcpy(r->r, r->b, r->size * sizeof(double));
@@ -180,7 +179,7 @@ static int solve(run *r, double eta)
   return demo_array_fetch(o, &r->u);
 }
 
-/* --- running and telling --- */
+/* --- runs and output --- */
 
 static size_t node(const run *r, size_t i)
 {
@@ -203,7 +202,7 @@ static int prepare(run *r)
   for (size_t i = 0; i < demo_cells(&r->problem); i++) {
     const size_t n = r->problem.n[0];
     const double value = cos(demo_position(&r->problem, 0, i % n) + demo_position(&r->problem, 1, i / n % n));
-    ((double *)r->f.here)[i] = r->b[node(r, i)] = value; /* elements: the same, times a constant */
+    ((double *)r->f.here)[i] = r->b[node(r, i)] = value; /* the right-hand side of elements is the same times a constant */
   }
   return demo_array_send(o, &r->f);
 }
@@ -250,7 +249,7 @@ static int run_eta(run *r, int eta)
     }
   }
   r->distance[eta] /= most;
-  if (r->distance[eta] <= 10 * fmax(r->params.rtol, MARK[MARKS - 1])) return 0; /* Jacobi goes no further than to the last mark */
+  if (r->distance[eta] <= 10 * fmax(r->params.rtol, MARK[MARKS - 1])) return 0; /* Jacobi stops at the last mark */
   return demo_fail(r->o, "eta = %g: gmg's u is off Jacobi's by %.2e of it", ETA[eta], r->distance[eta]);
 }
 
@@ -281,7 +280,7 @@ static int write_json(run *r)
   int ok = rows && r->complete && demo_json_numbers(root, "marks", MARK, MARKS) && demo_json_numbers(root, "distance", r->distance, ETAS);
   for (int i = 0; ok && i < ETAS * STENCILS; i++) ok = add_effort(rows, r, i / STENCILS, i % STENCILS);
   ok = ok && cJSON_AddItemToObject(root, "solves", r->solves);
-  if (ok) r->solves = NULL; /* root's now */
+  if (ok) r->solves = NULL; /* owned by root from here on */
   return demo_json_write(r->o, root, ok);
 }
 

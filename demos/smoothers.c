@@ -1,6 +1,6 @@
-/* All built-in smoothers on one problem. The factor is measured where rounding cannot hide it: f = 0 and a random
- * guess, a fixed number of cycles; the time where it counts: a random f solved to the tolerance. What is not
- * deterministic runs several times, and the spread is shown. scripts/plot.py history draws the JSON. */
+/* Compares all built-in smoothers on one problem. The convergence factor is that of a fixed number of cycles for f = 0 and a
+ * random guess, where rounding errors do not limit it. The time is that of a solve to the tolerance for a random f. Smoothers that
+ * are not deterministic run several times, with the spread. scripts/plot.py history draws the JSON. */
 #include "demo.h"
 
 #include <cjson/cJSON.h>
@@ -23,10 +23,10 @@ typedef struct bench {
   demo_array f, u;
 } bench;
 
-/* What is known of one smoother. */
+/* The results of one smoother. */
 typedef struct result {
   gmg_plan_info plan;
-  double *factor, *seconds; /* a cycle, one entry a run, o->runs long */
+  double *factor, *seconds; /* per cycle; one entry per run */
   int runs;
   int deterministic;
   gmg_status status; /* of the worst run, or of the create that refused */
@@ -51,7 +51,7 @@ static int add_history(cJSON *histories, const gmg_report *r)
   return 0;
 }
 
-/* f = 0, random guess, the same in every run: what is left of u is the error. */
+/* f = 0 and the same random guess in every run, so u is the error. */
 static int measure_factor(bench *b, gmg_params params, result *r, cJSON *histories, int *complete)
 {
   const demo_options *o = b->o;
@@ -59,7 +59,7 @@ static int measure_factor(bench *b, gmg_params params, result *r, cJSON *histori
   gmg_solver *solver;
   gmg_report report;
   params.max_cycles = o->cycles;
-  params.fmg = 0;      /* would not use the guess */
+  params.fmg = 0;      /* full multigrid would not use the guess */
   params.rtol = 1e-300; /* never met: every run is o->cycles long */
   r->status = gmg_solver_create(b->context, &o->problem, &params, &solver);
   if (r->status) return 0;
@@ -110,7 +110,7 @@ static void print_smoother(const char *name, const result *r, const gmg_report *
   fflush(stdout);
 }
 
-/* Zero guess, to the tolerance. */
+/* Solves to the tolerance from a zero guess. */
 static int measure_time(bench *b, const gmg_params *params, const char *name, result *r, cJSON *to, int *complete)
 {
   const demo_options *o = b->o;
@@ -135,7 +135,7 @@ static int measure_time(bench *b, const gmg_params *params, const char *name, re
   return failed;
 }
 
-/* A smoother that refuses these parameters is a row like any other. */
+/* Prints a row for a smoother that refuses these parameters. */
 static int refused(bench *b, const char *name, const result *r)
 {
   if (!b->o->quiet) printf("%-14s  %s: %s\n", name, gmg_status_string(r->status), gmg_context_error(b->context));
@@ -161,9 +161,9 @@ static int run_all(bench *b, int *ran)
   const demo_options *o = b->o;
   cJSON *root = o->json ? demo_json_start(o, b->context, &o->problem, NULL) : NULL;
   cJSON *list = cJSON_AddArrayToObject(root, "smoothers");
-  double numbers[2][10000]; /* as many runs as --runs may ask for */
+  double numbers[2][10000]; /* the maximum of --runs */
   int complete = !o->json || list, failed = 0, count = 0;
-  cJSON_DeleteItemFromObject(cJSON_GetObjectItem(root, "params"), "smoother"); /* not one, all */
+  cJSON_DeleteItemFromObject(cJSON_GetObjectItem(root, "params"), "smoother"); /* because all smoothers run */
   if (!o->quiet)
     printf("%-14s  %6s  %13s  %3s  %9s  %9s  %6s  %9s\n", "smoother", "factor", "min..max", "runs", "predicted",
            "s/cycle", "cycles", "seconds");
@@ -187,7 +187,7 @@ static int run(bench *b)
   const demo_options *o = b->o;
   gmg_plan_info plan;
   int ran = 0;
-  gmg_params params = gmg_params_default(); /* to hear about a bad problem before its fields are allocated */
+  gmg_params params = gmg_params_default(); /* reports a bad problem before its fields are allocated */
   if (demo_plan(o, b->context, &o->problem, &params, 2, &plan)) return 1;
   if (!(demo_array_create(o, &o->problem, &b->f) & demo_array_create(o, &o->problem, &b->u)))
     return demo_fail(o, "out of memory: fields of %zu unknowns", demo_cells(&o->problem));

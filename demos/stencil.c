@@ -1,5 +1,5 @@
-/* Box stencils: A u = f for 3, 9 or 27 constant entries from the command line or a file, or for a stencil with a name, on
- * vertices. Prints the stencil and the table of cycles. */
+/* Box stencils: A u = f on vertices, for 3, 9 or 27 constant entries from the command line or a file, or for a named
+ * stencil. Prints the stencil and the table of cycles. */
 #include "demo.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ static int read_file(const demo_options *o, demo_entries *entries)
   return failed || whole ? failed : demo_fail(o, "--file %s: %d numbers: expected 3, 9 or 27", o->file, count);
 }
 
-/* The centre, and entries around it by the number of axes along which they lie beside it. */
+/* Sets the centre, and the other entries by the number of axes along which they differ from it. */
 static void fill(demo_entries *entries, int count, double centre, double beside_one, double beside_more)
 {
   entries->count = count;
@@ -44,7 +44,7 @@ static void fill(demo_entries *entries, int count, double centre, double beside_
   }
 }
 
-/* The entries that the options name; none for Q1. */
+/* Sets the entries from the options; none for Q1. */
 static int take_entries(demo_options *o)
 {
   const int named = (o->entries.count > 0) + (o->file != NULL) + (o->operator != DEMO_NO_OPERATOR);
@@ -56,7 +56,7 @@ static int take_entries(demo_options *o)
   return 0;
 }
 
-/* Sets the number of axes by that of the entries. Returns 0, or an exit code. */
+/* Sets the dimension from the number of entries. Returns 0, or an exit code. */
 static int take_axes(demo_options *o)
 {
   static const char *const axes[] = {"1", "2", "3"};
@@ -139,7 +139,7 @@ int main(int argc, char **argv)
   code = take_entries(&o);
   if (!code) code = take_axes(&o);
   if (code) return code;
-  if (!demo_options_set(&o, "centering", "vertex")) return 2; /* and so the mesh widths of the box */
+  if (!demo_options_set(&o, "centering", "vertex")) return 2; /* this also sets the mesh widths */
   const gmg_stencil stencil = make_stencil(&o);
   o.problem.stencil = &stencil;
   run r = {.o = &o};

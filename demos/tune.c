@@ -1,7 +1,7 @@
-/* Which parameters suit a problem and a device best? Starts from the parameters given, changes one at a time, and keeps what makes
- * a solve faster by more than the spread of its times, also when both are measured again. What is left in the end is measured once
- * more against the start, the two in turns; only then is it recommended, as C and as options of the demos. One parameter after the
- * other: the line search of Whaley, Petitet, Dongarra (2001). */
+/* Finds the fastest parameters for a problem and a device, by a line search along one parameter after the other (Whaley, Petitet,
+ * Dongarra 2001). It starts from the given parameters. It keeps a change that makes a solve faster by more than the spread of the
+ * times, also when both are measured again. Finally it compares the result with the start, alternately. If the result is still
+ * faster, it is recommended, as C and as options of the demos. */
 #include "variants.h"
 
 #include <cjson/cJSON.h>
@@ -18,8 +18,8 @@ static const demo_program about = {
     DEMO_RANDOM, 3, 64};
 
 enum { REPEATS = 25, MOST_TRIALS = 1000, TEXT = 512 };
-static const double SAMPLE = 0.03; /* seconds: short solves are repeated, or whatever else the machine does would be measured */
-static const double HOPELESS = 2;  /* times the best: no need to measure it again */
+static const double SAMPLE = 0.03; /* seconds for which short solves are repeated, to average out disturbances */
+static const double HOPELESS = 2;  /* times the best: such a trial is not measured again */
 
 typedef struct tuner {
   const demo_options *o; /* the start */
@@ -53,7 +53,7 @@ static int reset_guess(const tuner *t)
   return demo_array_send(t->o, &t->u);
 }
 
-/* One solve from the guess. Returns 0 unless the program must end; *status and *seconds tell the rest. */
+/* One solve from the guess, which sets x->status and *seconds. Returns 0, or an exit code if the program must end. */
 static int solve_once(tuner *t, gmg_solver *solver, trial *x, double *seconds)
 {
   gmg_report report;
@@ -72,8 +72,8 @@ static int compare(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* The median of as many solves as SAMPLE holds, one at least; before: what one took. x->status is that of the last, which is the
- * first that was no success. */
+/* The median time of the solves in SAMPLE seconds, at least one. before: the time of one solve. Stops at a solve that does not
+ * succeed. x->status is that of the last. */
 static int sample(tuner *t, gmg_solver *solver, trial *x, double before, double *seconds)
 {
   double times[REPEATS];
@@ -87,7 +87,7 @@ static int sample(tuner *t, gmg_solver *solver, trial *x, double before, double 
   return 0;
 }
 
-/* One solve that does not count, RUNS samples that do; only the first where that is hopeless. */
+/* A warm-up solve, and RUNS samples. If the first sample is hopeless, no others. */
 static int measure(tuner *t, trial *x)
 {
   gmg_solver *solver;
@@ -112,7 +112,7 @@ static int measure(tuner *t, trial *x)
   return failed;
 }
 
-/* --- telling --- */
+/* --- output --- */
 
 static int add_spread(cJSON *to, const trial *x)
 {
@@ -122,7 +122,7 @@ static int add_spread(cJSON *to, const trial *x)
   return ok & (cJSON_AddNumberToObject(to, "runs", x->runs) != NULL);
 }
 
-/* A row of the table and an entry of the JSON. name: "option value"; verdict: what became of it. */
+/* A row of the table and an entry of the JSON. name: "option value"; verdict: the decision. */
 static void tell(tuner *t, const char *name, const trial *x, const char *verdict)
 {
   if (!t->o->quiet) {
@@ -159,7 +159,7 @@ static int add_best(cJSON *root, const trial *best, const trial *start)
 
 /* --- searching --- */
 
-/* What gmg makes of parameters: its own choices made, what does not matter to the smoother left out. */
+/* The parameters that gmg uses: automatic ones chosen, and those that the smoother does not use cleared. */
 static gmg_params meaning(const tuner *t, const gmg_params *params)
 {
   gmg_plan_info plan;
@@ -176,6 +176,11 @@ static gmg_params meaning(const tuner *t, const gmg_params *params)
   if (kind != CHEBYSHEV) p.chebyshev_degree = 0;
   if (kind == CHEBYSHEV) p.omega = 0;
   if (gmg_plan(t->context, &t->o->problem, params, &plan) != GMG_OK) return p;
+  if (plan.direct) { /* nothing else has an effect */
+    gmg_params direct = gmg_params_default();
+    direct.direct = GMG_DIRECT_ALWAYS, direct.precision = plan.precision, direct.accel = plan.accel;
+    return direct;
+  }
   p.accel = plan.accel, p.cycle = plan.cycle, p.precision = plan.precision, p.coarse = plan.coarse;
   if (kind == ASYNC) p.async.local = plan.local, p.async.order = plan.order;
   return p;
@@ -204,7 +209,7 @@ static const char *verdict(const tuner *t, const trial *x, int once, int faster)
   return x->runs && demo_middle(x) < demo_middle(&t->best) ? "within the spread" : "";
 }
 
-/* Value v of parameter i on top of the best so far. */
+/* Tries value v of parameter i, with the best other values so far. */
 static int try_value(tuner *t, int i, int v, int *improved)
 {
   trial x = t->best;
@@ -215,7 +220,7 @@ static int try_value(tuner *t, int i, int v, int *improved)
   if (measure(t, &x)) return 1;
   const int once = demo_is_faster(&x, &t->best, RUNS) || (x.runs == RUNS && x.seconds[RUNS - 1] < t->best.seconds[0]);
   int faster = 0;
-  if (once) { /* or was the best measured in a bad minute? */
+  if (once) { /* measures the best again, too: it may have been disturbed */
     if (measure(t, &t->best) || measure(t, &x)) return 1;
     faster = demo_is_faster(&x, &t->best, RUNS);
   }
@@ -248,7 +253,7 @@ static int search(tuner *t)
   return 0;
 }
 
-/* Takes back what changes nothing: what gmg chooses anyway, or a way back to the start. */
+/* Reverts changes without effect: values that gmg chooses anyway, or those of the start. */
 static int prune(tuner *t)
 {
   int left = 0;
@@ -263,7 +268,7 @@ static int prune(tuner *t)
   return left;
 }
 
-/* The start and the best in turns, so that a slow minute hits both: the best of many is partly luck. */
+/* Measures start and best alternately, so that disturbances affect both. The best of many trials is partly chance. */
 static int confirm(tuner *t, int *confirmed)
 {
   trial *const both[] = {&t->start, &t->best};
@@ -298,7 +303,7 @@ static void print_best(const tuner *t)
   printf("\n\n");
 }
 
-/* The last line, and the JSON. */
+/* Prints the last line, and writes the JSON. */
 static int finish(tuner *t, cJSON *root, int confirmed)
 {
   const demo_options *o = t->o;

@@ -1,6 +1,5 @@
 /* See variants.h. */
 #include "variants.h"
-#include "gmg_smoother.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +26,7 @@ const parameter demo_parameters[] = {
     {"local", "async.local", {"red-black", "jacobi", "gauss-seidel"},
      {"GMG_LOCAL_RED_BLACK", "GMG_LOCAL_JACOBI", "GMG_LOCAL_GAUSS_SEIDEL"}, ASYNC, 0, 0},
     {"assignment", "async.assignment", {"static", "dynamic"}, {"GMG_ASSIGN_STATIC", "GMG_ASSIGN_DYNAMIC"}, ASYNC, 0, 0},
-    {"oversubscription", "async.oversubscription", {"0", "1", "2", "4"}, {0}, ASYNC, 0, 1}, /* sets dynamic assignment, as the next does */
+    {"oversubscription", "async.oversubscription", {"0", "1", "2", "4"}, {0}, ASYNC, 0, 1}, /* these two imply dynamic assignment */
     {"in-flight", "async.in_flight", {"0", "32", "128", "512"}, {0}, ASYNC, 0, 1},
     {"passes", "async.passes", {"1", "2"}, {0}, ASYNC, 0, 0},
     {"restriction", "restriction", {"average", "adjoint"}, {"GMG_RESTRICT_AVERAGE", "GMG_RESTRICT_ADJOINT"}, ANY, 0, 0},
@@ -41,10 +40,10 @@ void demo_option_text(int i, int v, char *text, size_t size)
 {
   const parameter *p = &demo_parameters[i];
   const char *value = p->value[v];
-  snprintf(text, size, strcmp(p->option, "fmg") ? "--%s %s" : "--%s=%s", p->option, value); /* its value may be left out */
+  snprintf(text, size, strcmp(p->option, "fmg") ? "--%s %s" : "--%s=%s", p->option, value); /* the value of --fmg is optional */
 }
 
-/* A block takes a statement an axis. */
+/* A block has one statement per axis. */
 void demo_c_text(int i, int v, char *text, size_t size)
 {
   const parameter *p = &demo_parameters[i];
@@ -59,11 +58,17 @@ void demo_c_text(int i, int v, char *text, size_t size)
     used += (size_t)snprintf(text + used, size - used, "%sparams.async.block[%d] = %zu;", a ? " " : "", a, sizes.value[a]);
 }
 
+/* Smoothers with parameters of their own. */
+static const struct {
+  const char *name;
+  unsigned kind;
+} special[] = {{"async", ASYNC}, {"chebyshev", CHEBYSHEV}};
+
 unsigned demo_kind_of(const gmg_smoother *s)
 {
-  const gmg_params params = gmg_params_default();
-  if (!(s->traits(&params, 1) & GMG_SMOOTHER_DETERMINISTIC)) return ASYNC; /* it has blocks */
-  return s == gmg_smoother_by_name("chebyshev") ? CHEBYSHEV : OTHERS;
+  for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+    if (s == gmg_smoother_by_name(special[i].name)) return special[i].kind;
+  return OTHERS;
 }
 
 double demo_middle(const trial *t) { return t->runs ? t->seconds[t->runs / 2] : INFINITY; }

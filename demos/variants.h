@@ -7,14 +7,14 @@
 enum { PARAMETERS = 22 };
 enum { ASYNC = 1, CHEBYSHEV = 2, OTHERS = 4, ANY = 7, WEIGHTED = ASYNC | OTHERS }; /* kinds of smoothers */
 
-/* One parameter: its option in the demos, its member in gmg_params, and what to try, as the option and (unless NULL: the same) C
- * have it. Those that decide most come first. */
+/* One parameter: its option in the demos, its member in gmg_params, and the values to try: for the option, and for C if they
+ * differ (otherwise NULL). The most important parameters come first. */
 typedef struct parameter {
   const char *option, *member;
   const char *value[12], *in_c[12];
-  unsigned smoothers; /* that it matters to */
+  unsigned smoothers; /* that use it */
   int dim;            /* 0: any */
-  int on_device;      /* 1: on a CUDA device alone */
+  int on_device;      /* 1: only on a CUDA device */
 } parameter;
 
 extern const parameter demo_parameters[PARAMETERS];
@@ -26,20 +26,20 @@ unsigned demo_kind_of(const gmg_smoother *s);
 
 enum { RUNS = 3, ROUNDS = 5 }; /* samples of a trial, and of the two that are compared in the end */
 
-/* A choice of values, -1 where the start's is kept, and what came out. */
+/* A choice of values (-1: that of the start), and its results. */
 typedef struct trial {
   int choice[PARAMETERS];
   gmg_params params;
   gmg_status status;
   double seconds[ROUNDS]; /* sorted */
-  int runs, cycles;       /* runs: 0 where it did not end in GMG_OK, 1 where it was hopeless */
+  int runs, cycles;       /* runs: 0 if it did not end with GMG_OK, 1 if it was hopeless */
   double factor;
 } trial;
 
-double demo_middle(const trial *t); /* infinite where there is none */
+double demo_middle(const trial *t); /* the median; infinite without runs */
 double demo_spread(const trial *t); /* of the middle three: with ROUNDS samples an outlier on either side does not count */
 void demo_add_time(trial *t, double seconds);
-/* By more than the spread of either. a: measured that many times, or it did not always succeed. */
+/* Whether a is faster than b by more than the spread of either, and was measured `runs` times, that is, always succeeded. */
 int demo_is_faster(const trial *a, const trial *b, int runs);
 
 #endif

@@ -1,7 +1,7 @@
 ! The Fortran face of gmg: gmg.h, gmg_cuda.h and the function of gmg_smoother.h, through iso_c_binding. The headers are the
 ! reference; docs/api/fortran.md tells what differs:
 !   - Array members have their indices reversed and count from 1: bc(side, axis), robin(1:2 = {a, b}, side, axis), and
-!     entry(x + 2, y + 2, z + 2) of a stencil.
+!     entry(x + 2, y + 2, z + 2) and array(x + 2, y + 2, z + 2) of a stencil.
 !   - Fields (f, u, r, z, g) are contiguous arrays of the problem's type and of any rank, u(nx, ny, nz) with nx = n(1).
 !   - Handles, and pointers inside the types, are type(c_ptr).
 !   - Strings come back as Fortran strings.
@@ -47,9 +47,13 @@ module gmg
   end enum
   public :: GMG_ACCEL_AUTO, GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG
   enum, bind(C) ! gmg_coarse_kind
-    enumerator :: GMG_COARSE_AUTO, GMG_COARSE_CG, GMG_COARSE_CHOLESKY
+    enumerator :: GMG_COARSE_AUTO, GMG_COARSE_CG, GMG_COARSE_CHOLESKY, GMG_COARSE_TENSOR
   end enum
-  public :: GMG_COARSE_AUTO, GMG_COARSE_CG, GMG_COARSE_CHOLESKY
+  public :: GMG_COARSE_AUTO, GMG_COARSE_CG, GMG_COARSE_CHOLESKY, GMG_COARSE_TENSOR
+  enum, bind(C) ! gmg_direct
+    enumerator :: GMG_DIRECT_AUTO, GMG_DIRECT_NEVER, GMG_DIRECT_ALWAYS
+  end enum
+  public :: GMG_DIRECT_AUTO, GMG_DIRECT_NEVER, GMG_DIRECT_ALWAYS
   enum, bind(C) ! gmg_local_kind
     enumerator :: GMG_LOCAL_AUTO, GMG_LOCAL_RED_BLACK, GMG_LOCAL_JACOBI, GMG_LOCAL_GAUSS_SEIDEL
   end enum
@@ -83,6 +87,13 @@ module gmg
   type, bind(C), public :: gmg_stencil
     integer(c_size_t) :: size
     real(c_double) :: entry(3, 3, 3)
+    type(c_ptr) :: array(3, 3, 3) = c_null_ptr
+  end type
+
+  type, bind(C), public :: gmg_array_layout
+    integer(c_size_t) :: row
+    integer(c_size_t) :: plane
+    integer(c_size_t) :: first
   end type
 
   type, bind(C), public :: gmg_problem
@@ -100,6 +111,9 @@ module gmg
     type(c_ptr) :: beta_face(3)
     type(c_ptr) :: sigma
     type(c_ptr) :: stencil
+    type(gmg_array_layout) :: f_layout
+    type(gmg_array_layout) :: u_layout
+    type(gmg_array_layout) :: coefficient_layout
   end type
 
   type, bind(C), public :: gmg_async_params
@@ -130,6 +144,7 @@ module gmg
     integer(c_int) :: restriction
     integer(c_int) :: accel
     integer(c_int) :: coarse
+    integer(c_int) :: direct
     real(c_double) :: coarse_rtol
     integer(c_size_t) :: coarse_cells
     integer(c_int) :: max_levels
@@ -166,6 +181,7 @@ module gmg
     integer(c_int) :: precision
     type(c_ptr) :: smoother
     integer(c_int) :: coarse
+    integer(c_int) :: direct
     integer(c_int) :: local
     integer(c_int) :: order
     integer(c_int) :: overlap
@@ -199,11 +215,12 @@ module gmg
     integer(c_int) :: levels
     integer(c_int) :: singular
     real(c_double) :: mean_removed
+    integer(c_int) :: direct
     integer(c_int) :: deterministic
   end type
 
   abstract interface
-    ! A monitor of one's own has this shape; params%monitor = c_funloc(it).
+    ! The interface of a monitor. Set it by params%monitor = c_funloc(monitor).
     integer(c_int) function gmg_monitor(data, cycle, residual, target) bind(C)
       import
       type(c_ptr), value :: data
@@ -361,7 +378,7 @@ module gmg
       type(*), intent(inout) :: r(*)
     end function
 
-    ! For a sweep written in Fortran, with the pointers that it was given; its table of functions is made in C.
+    ! For a sweep written in Fortran, with its own arguments. The table of the smoother's functions must be defined in C.
     subroutine gmg_level_residual(level, f, u, r) bind(C)
       import
       type(c_ptr), value :: level, f, u, r
@@ -423,7 +440,7 @@ contains
     real(c_double), intent(in), optional :: h(*)
     real(c_double), intent(in) :: sigma
     integer(c_int) :: status
-    status = gmg_stencil_q1_init(stencil, c_sizeof(stencil), dim, h, sigma) ! not ok: zeros, which create refuses
+    status = gmg_stencil_q1_init(stencil, c_sizeof(stencil), dim, h, sigma) ! on an error all entries are 0, which create refuses
   end function
 
   type(gmg_params) function gmg_params_default() result(params)
@@ -452,28 +469,28 @@ contains
     text = string(c_version())
   end function
 
-  ! The smoother of that name; c_null_ptr for an unknown one. Trailing blanks do not count.
+  ! The smoother of that name; c_null_ptr if there is none. Trailing blanks are ignored.
   function gmg_smoother_by_name(name) result(smoother)
     character(*), intent(in) :: name
     type(c_ptr) :: smoother
     smoother = c_smoother_by_name(trim(name) // c_null_char)
   end function
 
-  ! The name of built-in smoother i, from 0 up; empty past the last.
+  ! The name of built-in smoother i, counted from 0; empty past the last.
   function gmg_smoother_name(i) result(text)
     integer, intent(in) :: i
     character(:), allocatable :: text
     text = string(c_smoother_name(int(i, c_int)))
   end function
 
-  ! Sets params%smoother and what goes with it; trailing blanks of the name do not count.
+  ! Sets the smoother and the smoothing parameters of a preset. Trailing blanks of the name are ignored.
   integer function gmg_params_set_preset(params, name) result(status)
     type(gmg_params), intent(inout) :: params
     character(*), intent(in) :: name
     status = c_params_set_preset(params, trim(name) // c_null_char)
   end function
 
-  ! The name of preset i, from 0 up; empty past the last.
+  ! The name of preset i, counted from 0; empty past the last.
   function gmg_preset_name(i) result(text)
     integer, intent(in) :: i
     character(:), allocatable :: text
@@ -492,7 +509,7 @@ contains
     text = string(c_context_error(context))
   end function
 
-  ! info%text, the warnings in words, a line each.
+  ! info%text: the warnings as text, one per line.
   function gmg_plan_text(info) result(text)
     type(gmg_plan_info), intent(in) :: info
     character(:), allocatable :: text
@@ -509,7 +526,7 @@ contains
     text = characters(chars)
   end function
 
-  ! The characters up to a null, or all.
+  ! The characters before the first null character, or all.
   function characters(chars) result(text)
     character(kind=c_char), intent(in) :: chars(:)
     character(:), allocatable :: text

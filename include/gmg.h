@@ -1,9 +1,10 @@
 /** @file gmg.h
  *  @brief Geometric multigrid for `-div(beta grad u) + sigma u = f`, sigma >= 0, on structured grids: the user's header.
  *
- *  Arrays are packed `[n[2]][n[1]][n[0]]`, n[0] fastest. They have the problem's real type and are in the memory of the context:
- *  ordinary memory for a host context, device memory for a CUDA context. The library never prints, never aborts and keeps no
- *  globals.
+ *  Arrays are packed `[n[2]][n[1]][n[0]]`, n[0] fastest, unless the problem has layouts (gmg_array_layout). They have the problem's
+ *  real type and are in the memory of the context: ordinary memory for a host context, device memory for a CUDA context. The
+ *  library never prints and never aborts. It keeps no global state, except for each thread the process in which OpenMP was started
+ *  (to detect fork()).
  *
  *  Six calls are enough to embed gmg: gmg_context_create_host(), gmg_solver_create(), gmg_set_boundary_constant(), gmg_solve(),
  *  gmg_solver_destroy(), gmg_context_destroy().
@@ -75,8 +76,21 @@ typedef enum { GMG_CYCLE_AUTO, GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F } gmg_cycle
  *  acceleration a solve with an array beta may diverge. CG requires a symmetric cycle, and so a smoother with an adjoint;
  *  "async" has one only with deterministic = 1 and async.overlap = GMG_NONE. */
 typedef enum { GMG_ACCEL_AUTO, GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG } gmg_accel;
-/** Solver of the coarsest grid. AUTO selects CG, or Cholesky if the problem has a stencil. */
-typedef enum { GMG_COARSE_AUTO, GMG_COARSE_CG, GMG_COARSE_CHOLESKY } gmg_coarse_kind;
+/** Solver of the coarsest grid. AUTO selects CG, or Cholesky if the problem has a stencil and the coarsest grid at most 1024
+ *  unknowns. If the problem is separable, AUTO selects tensor where that is faster.
+ *  - CG: conjugate gradients (Hestenes, Stiefel 1952). For every problem.
+ *  - Cholesky: a dense factor, for at most 1024 unknowns.
+ *  - Tensor: a direct solver for separable problems, which have no beta, beta_face, sigma or stencil. In 1D it takes such arrays,
+ *    too, but no stencil. Meshes, walls and sizes are arbitrary; axes but the last have at most 4096 unknowns. Method: Lynch, Rice,
+ *    Thomas (1964); Buzbee, Golub, Nielson (1970). */
+typedef enum { GMG_COARSE_AUTO, GMG_COARSE_CG, GMG_COARSE_CHOLESKY, GMG_COARSE_TENSOR } gmg_coarse_kind;
+/** Whether the problem is solved directly, by the solver of GMG_COARSE_TENSOR, without a hierarchy. A cycle then is a direct solve
+ *  for the residual, and the first one solves the problem up to rounding. gmg_plan_info::direct reports the choice.
+ *  - AUTO: where this is faster than cycles (docs/api/params.md), unless cycle, accel, fmg, symmetric, coarse, coarse_cells or
+ *    max_levels is set, the smoother is another than the default, or check_every is GMG_NONE.
+ *  - Never: always cycles. GMG_COARSE_AUTO then does not select tensor, either.
+ *  - Always: problems that are not separable are refused. */
+typedef enum { GMG_DIRECT_AUTO, GMG_DIRECT_NEVER, GMG_DIRECT_ALWAYS } gmg_direct;
 /** Relaxation inside a block of the asynchronous smoother. AUTO selects red-black. */
 typedef enum { GMG_LOCAL_AUTO, GMG_LOCAL_RED_BLACK, GMG_LOCAL_JACOBI, GMG_LOCAL_GAUSS_SEIDEL } gmg_local_kind;
 /** Order in which the blocks of the asynchronous smoother are relaxed (docs/study-order.md).
@@ -89,7 +103,7 @@ typedef enum { GMG_ORDER_AUTO, GMG_ORDER_NATURAL, GMG_ORDER_TWO_COLOUR, GMG_ORDE
 /** Which worker relaxes which block of the asynchronous smoother (docs/api/params.md). Method: Tsai, Nayak, Chow, Anzt (2022).
  *  - Static: fixed in advance.
  *  - Dynamic: a worker takes the next block when it has finished one.
- *  - AUTO: dynamic on host threads, static on a device unless the number of blocks in flight is limited. */
+ *  - AUTO: dynamic on host threads; on a device dynamic if in_flight or oversubscription is set, otherwise static. */
 typedef enum { GMG_ASSIGN_AUTO, GMG_ASSIGN_STATIC, GMG_ASSIGN_DYNAMIC } gmg_assignment;
 /** Restriction of residuals (docs/weights.md).
  *  - Average: cells are averaged, weighted by their overlap with the coarse cell; vertices use full weighting, with rows that sum
@@ -116,28 +130,49 @@ typedef struct gmg_smoother gmg_smoother; /**< A smoother. gmg_smoother.h says h
  *
  *      (A u)_ijk = sum over z, y, x of entry[z + 1][y + 1][x + 1] u_(i+x)(j+y)(k+z),   x, y, z from -1 to 1
  *
- *  Entries are those of the equation A u = f itself, mesh widths included. In 2D only entry[1] is used, in 1D only entry[1][1].
- *  All others must be 0. The entry of the unknown itself, entry[1][1][1], must be positive. All others may have any sign. Entries
- *  must be symmetric: that of a neighbour is that of the neighbour on the other side. They must not add up to less than 0.
+ *  Entries are those of the equation A u = f itself, mesh widths included. In 2D only entry[1] is used, in 1D only entry[1][1]. All
+ *  others must be 0. The entry of the unknown itself, entry[1][1][1], must be positive. All others may have any sign. Entries must
+ *  be symmetric: entry[1 + z][1 + y][1 + x] = entry[1 - z][1 - y][1 - x]. They must not add up to less than 0.
+ *
+ *  Entries that vary are arrays, with a value for each row. A stencil with at least one array is variable: its matrix must be
+ *  symmetric as a whole, and coarse operators are Galerkin products. An axis is coarsened only where its number of intervals is
+ *  even (or 1).
  *
  *  A Dirichlet wall, where u = 0, is one mesh width beyond the outermost unknowns: entries across it are dropped. A Neumann wall,
- *  where the flux is 0, goes through them: the neighbour across it is the one on this side, u_(-1) = u_1. See
+ *  where the flux is 0, goes through the outermost unknowns: the neighbour across it is the one on this side, u_(-1) = u_1. See
  *  docs/api/stencil.md. */
 typedef struct gmg_stencil {
   size_t size;             /**< sizeof(gmg_stencil) where the program was compiled. 0: this version's. */
   double entry[3][3][3];   /**< [z + 1][y + 1][x + 1]: the factor of the neighbour at distance x, y, z along the axes 0, 1, 2. */
+  const void *array[3][3][3]; /**< The same factor for each row, or NULL: it is entry[z + 1][y + 1][x + 1] in all rows. With an
+                                   array that entry must be 0. Shape and type of the problem, gmg_problem::coefficient_layout,
+                                   memory of the context. BORROWED, as in gmg_problem. Values for neighbours across a Dirichlet
+                                   wall are not read. */
 } gmg_stencil;
+
+/** Where the unknowns of an array of yours are. Unknown (i, j, k) is
+ *
+ *      array[first + i + j row + k plane]
+ *
+ *  Zeros: packed, so that unknown (i, j, k) is array[i + n[0] (j + n[1] k)]. An array with ghost layers, or a part of a larger
+ *  array, has other numbers. gmg neither reads nor writes the elements between the unknowns. */
+typedef struct gmg_array_layout {
+  size_t row;   /**< Elements from one row to the next: at least n[0]. 0: n[0]. Not read in 1D. */
+  size_t plane; /**< Elements from one plane to the next: a multiple of row, at least n[1] rows. 0: n[1] rows. Only read in 3D. */
+  size_t first; /**< Elements before unknown (0, 0, 0). */
+} gmg_array_layout;
 
 /** The problem, a plain struct. Start from gmg_problem_default() and change the members that differ. 0 means the default in every
  *  member but dim and n, so a struct of zeros with dim and n set is the default problem, too. Later versions may add members at the
- *  end. A program compiled before says by size what it has; the rest is then 0.
+ *  end. A program compiled with an older header states its smaller size; members beyond that size count as 0.
  *
  *  A cell-centred axis is n h long, and unknown i is at (i + 1/2) h. A vertex-centred axis with two Dirichlet walls is (n + 1) h
  *  long, and unknown i is at (i + 1) h: Dirichlet walls hold no unknowns. A Neumann or Robin wall of a vertex-centred axis holds an
  *  unknown. A periodic axis is n h long.
  *
  *  Coefficient arrays have the problem's type and are in the memory of the context. They are BORROWED: gmg_plan(),
- *  gmg_solver_create() and gmg_solver_update() read them, and they are not needed afterwards. */
+ *  gmg_solver_create() and gmg_solver_update() read them, and they are not needed afterwards. On a CUDA context kernels that read
+ *  them may run later (docs/api/context.md). */
 typedef struct gmg_problem {
   size_t size;                /**< sizeof(gmg_problem) where the program was compiled (gmg_problem_init()). 0: this version's. */
   int dim;                    /**< 1, 2 or 3. Axes >= dim are ignored. */
@@ -151,9 +186,9 @@ typedef struct gmg_problem {
   gmg_type type;              /**< GMG_F64 (default) or GMG_F32. */
   gmg_bc bc[3][2];            /**< Boundary condition on the lower and upper face of each axis. GMG_PERIODIC on both or on none. */
   double robin[3][2][2];      /**< {a, b} of `a u + b du/dn = g` (n outward). a >= 0, b >= 0. {0, 0}: {1, 1}. */
-  double shift;               /**< A constant sigma >= 0. It is added to the array sigma, if there is one. Its quotients with
-                                   beta / h^2 must be in the range of the type. If no wall holds u, it must not be so small that
-                                   rounding loses it (docs/api/problem.md). */
+  double shift;               /**< A constant sigma >= 0. It is added to the array sigma, if there is one. shift / (beta / h^2) must
+                                   neither overflow nor underflow in the type. If neither a Dirichlet nor a Robin wall fixes u, the
+                                   shift must not be so small that rounding loses it (docs/api/problem.md). */
   const void *beta;           /**< One coefficient > 0 per unknown, shape of the problem, or NULL for 1. beta and beta / h^2 must be
                                    in the range of the type, and between 1e-100 and 1e100; the smallest beta at least 1e-50 times
                                    the largest. A face between two unknowns gets their harmonic mean, weighted by distance. A wall
@@ -162,10 +197,16 @@ typedef struct gmg_problem {
                                    a, face i below unknown i. On a periodic axis the last value repeats the first and is not read.
                                    Not together with beta. */
   const void *sigma;          /**< One sigma >= 0 per unknown, shape of the problem, or NULL for 0. */
-  const gmg_stencil *stencil; /**< A box stencil, or NULL for -div(beta grad u). Host memory. BORROWED, as the arrays. For
+  const gmg_stencil *stencil; /**< A box stencil, or NULL for -div(beta grad u). Host memory. BORROWED, like the arrays. For
                                    vertex-centred problems with uniform spacing and Dirichlet, Neumann or periodic walls. shift is
                                    added to the entry of the unknown itself. Not together with beta, beta_face, sigma or coord.
                                    Such a problem has no boundary values and no fluxes. */
+  gmg_array_layout f_layout;  /**< Of right-hand sides and residuals: f of gmg_solve(), f and r of gmg_residual(), r of
+                                   gmg_precondition(). */
+  gmg_array_layout u_layout;  /**< Of solutions: u of gmg_solve(), gmg_residual() and gmg_flux(), z of gmg_precondition(). */
+  gmg_array_layout coefficient_layout; /**< Of beta, beta_face, sigma and the arrays of a stencil. With beta_face a row is at
+                                            least n[0] + 1 elements, and a plane at least n[1] + 1 rows. Zeros: each array is
+                                            packed in its own shape. */
 } gmg_problem;
 
 /** A function of yours that gmg calls after each measured residual. If it returns a value other than 0, the solve ends. On the same
@@ -176,7 +217,7 @@ typedef struct gmg_problem {
  *  @param target    the solve ends when residual <= target */
 typedef int gmg_monitor(void *data, int cycle, double residual, double target);
 
-/** Parameters of the smoother "async", a part of gmg_params. As there, 0 means the default. This struct does not grow. */
+/** Parameters of the smoother "async", a part of gmg_params. As there, 0 means the default. Later versions add no members. */
 typedef struct gmg_async_params {
   int local_sweeps;           /**< Sweeps inside a block (2). */
   gmg_local_kind local;       /**< Relaxation inside a block (GMG_LOCAL_AUTO). */
@@ -194,9 +235,9 @@ typedef struct gmg_async_params {
 } gmg_async_params;
 
 /** How to solve, a plain struct. Start from gmg_params_default(), or from a struct of zeros, and change the members that differ.
- *  0 means in every member that gmg chooses the value, or the default, which is in parentheses. Counts that may be none take
- *  GMG_NONE for that. It grows at its end, as gmg_problem does. gmg_plan() reports choices. docs/api/params.md describes every
- *  member. */
+ *  In every member 0 means the default, which is in parentheses, or that gmg chooses the value. A count of none is GMG_NONE, where
+ *  that is allowed. Later versions may add members at the end, as for gmg_problem. gmg_plan() reports what gmg has chosen.
+ *  docs/api/params.md describes every member. */
 typedef struct gmg_params {
   size_t size;                   /**< sizeof(gmg_params) where the program was compiled (gmg_params_init()). 0: this version's. */
   gmg_cycle_kind cycle;          /**< V, W or F cycle (GMG_CYCLE_AUTO). */
@@ -204,7 +245,7 @@ typedef struct gmg_params {
                                       GMG_NONE or 0: no such start. */
   const gmg_smoother *smoother;  /**< BORROWED, must outlive the solver. NULL: gmg_smoother_by_name("async"). */
   int pre;                       /**< Smoothing steps before the coarse-grid correction (1), or GMG_NONE. */
-  int post;                      /**< Smoothing steps after the coarse-grid correction (1), or GMG_NONE if pre is not. */
+  int post;                      /**< Smoothing steps after the coarse-grid correction (1), or GMG_NONE unless pre is GMG_NONE. */
   double omega;                  /**< Relaxation weight in (0, 2). 0: best known for each level (docs/weights.md). */
   int chebyshev_degree;          /**< "chebyshev": degree of the polynomial (2). */
   gmg_async_params async;        /**< "async". */
@@ -215,6 +256,7 @@ typedef struct gmg_params {
   gmg_restriction restriction;   /**< Restriction of residuals (GMG_RESTRICT_AUTO). */
   gmg_accel accel;               /**< Acceleration (GMG_ACCEL_AUTO). */
   gmg_coarse_kind coarse;        /**< Solver of the coarsest grid (GMG_COARSE_AUTO). */
+  gmg_direct direct;             /**< Direct solution of the whole problem (GMG_DIRECT_AUTO). */
   double coarse_rtol;            /**< Relative tolerance of CG on the coarsest grid. 0: by the type in which cycles compute. */
   size_t coarse_cells;           /**< Coarsening stops at this number of unknowns or fewer. 0: what suits the coarse solver. */
   int max_levels;                /**< Maximum number of levels. 1: only the coarse solver. 0: as many as help. */
@@ -269,8 +311,9 @@ typedef struct gmg_plan_info {
   int levels;                             /**< Number of levels, at least 1. */
   gmg_level_plan level[GMG_MAX_LEVELS];   /**< level[0] is the finest. */
   size_t bytes;                           /**< Memory of the solver in bytes, without the caller's u and f. */
-  double predicted_factor;                /**< Largest factor of all levels. NaN if the smoother has no symbol, beta is an
-                                               array, or an axis is stretched by more than 1.5. */
+  double predicted_factor;                /**< Largest factor of all levels. NaN if there is only one level, the smoother has no
+                                               symbol, the problem has a stencil, beta is an array, or an axis is stretched by more
+                                               than 1.5. */
   double floor;                           /**< Estimated rounding floor of ||r|| / ||f|| for a smooth f. */
   int singular;                           /**< 1 if constants are in the null space. */
   double stretch;                         /**< Largest over smallest mesh width, for the axis with the largest ratio. */
@@ -279,6 +322,7 @@ typedef struct gmg_plan_info {
   gmg_precision precision;                /**< The precision that will be used: same or mixed. */
   const gmg_smoother *smoother;           /**< The smoother that will be used. BORROWED. */
   gmg_coarse_kind coarse;                 /**< The solver of the coarsest grid that will be used. */
+  int direct;                             /**< 1: the problem is solved directly, without a hierarchy (gmg_params::direct). */
   gmg_local_kind local;                   /**< "async": the relaxation inside a block that will be used. */
   gmg_block_order order;                  /**< "async": the order of the blocks that will be used. */
   int overlap;                            /**< "async": layers around a block. 0: none. */
@@ -296,7 +340,8 @@ typedef struct gmg_level_report {
   size_t n[3];     /**< Unknowns along each axis. */
   size_t cells;    /**< Unknowns. */
   double seconds;  /**< Seconds spent on this level, without coarser levels. On a device: time between events on the stream, or NaN
-                        unless gmg_params::time_levels is set. The time of levels that share one launch is that of the first. */
+                        unless gmg_params::time_levels is set. If several levels share one launch, its time is reported for the
+                        finest of them. */
 } gmg_level_report;
 
 /** The result of a solve. Later versions may add members at the end. BORROWED pointers are valid until
@@ -307,7 +352,7 @@ typedef struct gmg_report {
   double residual0;               /**< ||f_eff - A u||_2 of the guess. With a full multigrid start: of u = 0. */
   double residual;                /**< ||f_eff - A u||_2 at the end. NaN if never measured. */
   double factor;                  /**< Convergence factor: geometric mean of the residual reduction per cycle, over the last five
-                                       cycles at most. With check_every > 1: over the measurements that cover five cycles. */
+                                       cycles at most. With check_every > 1: over as few measurements as cover five cycles. */
   double target;                  /**< The solve ends when residual <= target. */
   double floor;                   /**< Estimated rounding floor of the residual, about eps ||A|| ||u||. 0 if it was not needed. */
   double seconds;                 /**< Duration of the call, in seconds. */
@@ -318,6 +363,7 @@ typedef struct gmg_report {
   int singular;                   /**< 1 if the problem is singular. u then has zero mean. */
   double mean_removed;            /**< Volume-weighted mean subtracted from f_eff to make a singular problem compatible. NaN if
                                        nothing is measured (check_every = GMG_NONE). */
+  int direct;                     /**< 1 if the problem was solved directly, without a hierarchy. */
   int deterministic;              /**< 1 if the smoother gives bitwise the same result on every run. */
 } gmg_report;
 
@@ -343,8 +389,8 @@ static inline gmg_problem gmg_problem_default(int dim, const size_t n[])
 /** gmg_stencil_q1() for a gmg_stencil of another size. Fills `size` bytes of the stencil, no more. */
 GMG_API gmg_status gmg_stencil_q1_init(gmg_stencil *stencil, size_t size, int dim, const double h[], double sigma);
 
-/** The stencil of (bi-, tri-)linear finite elements for -div(grad u) + sigma u on a uniform mesh: stiffness and mass matrix,
- *  divided by the volume of a cell. So f is the load vector, divided by that volume. Method: elements Q1 (Strang, Fix 1973).
+/** The stencil of (bi-, tri-)linear finite elements for -div(grad u) + sigma u on a uniform mesh: (stiffness matrix + sigma mass
+ *  matrix) / volume of a cell. f must be the load vector divided by the same volume. Method: elements Q1 (Strang, Fix 1973).
  *  @param dim 1, 2 or 3   @param h mesh widths, dim entries; NULL: 1   @param sigma >= 0
  *  @return the stencil; with zeros, which gmg_solver_create() refuses, if an argument is out of its range */
 static inline gmg_stencil gmg_stencil_q1(int dim, const double h[], double sigma)
@@ -387,8 +433,8 @@ GMG_API gmg_status gmg_params_set_preset(gmg_params *params, const char *name);
 GMG_API const char *gmg_preset_name(int i);
 
 /** A built-in smoother: "jacobi", "gauss_seidel", "red_black", "chebyshev" or "async".
- *  @return the smoother, a constant of the library, or NULL for any other name. Check names that are not yours: as
- *          gmg_params::smoother, NULL means the default */
+ *  @return the smoother, a constant of the library, or NULL for any other name. Check the result if the name is a user's input:
+ *          NULL in gmg_params::smoother means the default */
 GMG_API const gmg_smoother *gmg_smoother_by_name(const char *name);
 
 /** Names of the built-in smoothers. @param i index, from 0 up   @return the name, or NULL if i is past the last one */
@@ -413,7 +459,7 @@ GMG_API int gmg_context_threads(const gmg_context *context);
 GMG_API const char *gmg_status_string(gmg_status status);
 
 /** Whether a status is the outcome of a solve that ran: u then holds the last iterate.
- *  @return 1 for GMG_OK, GMG_NOT_CONVERGED, GMG_STAGNATED and GMG_DIVERGED; 0 for errors, and for numbers that are no status */
+ *  @return 1 for GMG_OK, GMG_NOT_CONVERGED, GMG_STAGNATED and GMG_DIVERGED; 0 for errors, and for numbers that are not a status */
 GMG_API int gmg_status_is_outcome(gmg_status status);
 
 /** gmg_plan() for a gmg_plan_info of another size, such as that of an older header. Fills `size` bytes of info, no more; members
@@ -421,24 +467,25 @@ GMG_API int gmg_status_is_outcome(gmg_status status);
 GMG_API gmg_status gmg_plan_sized(gmg_context *context, const gmg_problem *problem, const gmg_params *params, gmg_plan_info *info,
                                   size_t size);
 
-/** Reports what gmg_solver_create() would build: levels, bytes, predicted factor, warnings. Allocates only temporary host arrays,
- *  of up to 176 bytes per unknown of an axis. Reads coefficient arrays. Does not call the setup of a user's smoother. Blocks.
+/** Reports what gmg_solver_create() would build: levels, bytes, predicted factor, warnings. Allocates only temporary host memory:
+ *  up to 176 bytes for each unknown along an axis, the history, and the matrices of GMG_COARSE_CHOLESKY. Reads coefficient arrays.
+ *  Does not call the setup of a user's smoother. Blocks.
  *  @param context BORROWED   @param problem, params as for gmg_solver_create()   @param[out] info the report, in host memory
- *  @return the status that gmg_solver_create() would return */
+ *  @return the status that gmg_solver_create() would return (exceptions: docs/api/plan.md) */
 static inline gmg_status gmg_plan(gmg_context *context, const gmg_problem *problem, const gmg_params *params,
                                   gmg_plan_info *info)
 {
   return gmg_plan_sized(context, problem, params, info, sizeof *info);
 }
 
-/** Builds a solver. Allocates all the memory that the solver will need. Blocks.
+/** Builds a solver. Allocates all the memory that the solver will need. Blocks, on a CUDA context until the arrays are checked.
  *  @param context BORROWED, must outlive the solver   @param problem, params copied   @param[out] solver NULL on failure
  *  @return GMG_OK, GMG_ERR_ARGUMENT, GMG_ERR_UNSUPPORTED or GMG_ERR_MEMORY; gmg_context_error() returns the text */
 GMG_API gmg_status gmg_solver_create(gmg_context *context, const gmg_problem *problem, const gmg_params *params,
                                      gmg_solver **solver);
 
-/** Destroys a solver, and the arrays that its reports point to. NULL is a no-op. From the solver's own monitor or smoother the call
- *  does nothing but leave a text. */
+/** Destroys a solver, and the arrays that its reports point to. NULL is a no-op. If the solver's own
+ *  monitor or smoother calls it, it destroys nothing and only sets the text of gmg_context_error(). */
 GMG_API void gmg_solver_destroy(gmg_solver *solver);
 
 /** gmg_solve() for a gmg_report of another size, such as that of an older header. Fills `size` bytes of report, no more; members
@@ -446,9 +493,9 @@ GMG_API void gmg_solver_destroy(gmg_solver *solver);
 GMG_API gmg_status gmg_solve_sized(gmg_solver *solver, const void *f, void *u, gmg_report *report, size_t size);
 
 /** Solves A u = f. Blocks until the solve ends; with check_every = GMG_NONE a CUDA context returns once the work is enqueued.
- *  Allocates no memory (the CUDA driver may, when it first captures a graph: docs/api/context.md). The squares of f and u must
- *  neither overflow nor underflow in double. Method: Brandt (1977); full multigrid start and cycles as in Trottenberg, Oosterlee,
- *  Schueller (2001).
+ *  Allocates no fields. On a CUDA context the first solves that record a graph allocate a few hundred bytes of host memory and what
+ *  the driver needs (docs/api/context.md). The squares of f and u must neither overflow nor underflow in double. Method: Brandt
+ *  (1977); full multigrid start and cycles as in Trottenberg, Oosterlee, Schueller (2001).
  *  @param solver from gmg_solver_create()
  *  @param f  right-hand side of the equation, not multiplied by h^2; shape of the problem, in the memory of the context
  *  @param u  in: initial guess; out: solution, or the last iterate if the solve did not converge. Shape of f; must not overlap f
@@ -461,26 +508,28 @@ static inline gmg_status gmg_solve(gmg_solver *solver, const void *f, void *u, g
 }
 
 /** Runs one cycle for A z = r, from a zero guess and with zero boundary values: z = B r, where B approximates the inverse of A. On
- *  a CUDA context it only enqueues; on a host context it returns when done. Allocates nothing. B is symmetric if params.symmetric
- *  or GMG_ACCEL_CG was set. Method: multigrid as a preconditioner, Kettler (1982).
+ *  a CUDA context it only enqueues; on a host context it returns when done. Allocates no fields (docs/api/context.md). B is
+ *  symmetric if params.symmetric or GMG_ACCEL_CG was set. Method: multigrid as a preconditioner, Kettler (1982).
  *  @param solver from gmg_solver_create()
  *  @param r shape of the problem, in the memory of the context   @param[out] z same shape; must not overlap r
  *  @return GMG_OK or GMG_ERR_ARGUMENT */
 GMG_API gmg_status gmg_precondition(gmg_solver *solver, const void *r, void *z);
 
-/** Changes the shift and the values of beta (or beta_face) and sigma, or the entries of a stencil. Blocks. Allocates nothing. Costs
- *  less than a cycle.
+/** Changes the shift and the values of beta (or beta_face) and sigma, or the entries of a stencil. Blocks, on a CUDA context until
+ *  the arrays are checked. Allocates nothing. Costs less than a cycle, unless the problem has a stencil or the coarse solver is
+ *  Cholesky: coarse operators and the factor are then computed again.
  *
  *  Only the shift, the stencil and the contents of the arrays may differ from the problem given to create; the error text says what
  *  else differs. The problem may become singular, or stop being singular. In mixed precision, values out of float's range are
  *  refused. Boundary values are kept. The levels are those chosen at create: if a new beta_face changes the ratios between the axes
  *  by more than about 2, create a new solver.
  *  @return GMG_OK, GMG_ERR_ARGUMENT or GMG_ERR_UNSUPPORTED. On failure the solver is unchanged, with one exception: if a user's
- *          smoother or the coarse solver fails with new arrays, or fails again when the old shift is set back, solves are refused
+ *          smoother or the coarse solver fails with new arrays, or fails again when the old shift is restored, solves are refused
  *          until another update succeeds, and the text says so */
 GMG_API gmg_status gmg_solver_update(gmg_solver *solver, const gmg_problem *problem);
 
-/** Sets the boundary values of one face. Dirichlet: u = g. Neumann: beta du/dn = g (n outward). Robin: a u + b du/dn = g. Blocks.
+/** Sets the boundary values of one face. Dirichlet: u = g. Neumann: beta du/dn = g (n outward). Robin: a u + b du/dn = g. On a
+ *  host context it returns when done. On a CUDA context it waits until g is checked, and enqueues the copy (docs/api/boundary.md).
  *  @param solver from gmg_solver_create()
  *  @param axis 0..dim-1   @param side 0 lower, 1 upper
  *  @param g  one value per unknown of the face, packed in the order of the remaining axes (axis 0: [n[2]][n[1]], axis 1:

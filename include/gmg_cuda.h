@@ -17,7 +17,9 @@ typedef struct CUstream_st *gmg_cuda_stream;
  *  current device.
  *
  *  What the calls wait for (docs/api/context.md):
- *  - gmg_solver_create(), gmg_solver_update() and gmg_set_boundary_values() block.
+ *  - gmg_solver_create(), gmg_solver_update() and gmg_set_boundary_values() wait for the checks of their arrays. Copies of the
+ *    arrays, and kernels that read them, are enqueued: change or release an array by later work on the stream, or after
+ *    synchronising it.
  *  - gmg_solve() waits for the residual norms that it measures and, if A is singular, for the mean of f. With
  *    check_every = GMG_NONE it waits for nothing, unless time_levels is set.
  *  - gmg_precondition(), gmg_residual(), gmg_flux() and gmg_set_boundary_constant() only enqueue.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Solves a 3D Poisson problem and draws its convergence and its solution into out/. Installs what that needs, on Debian or Ubuntu,
-# and builds this one program and the library into build-demo/, with CUDA where a GPU answers.
-# Options are handed to the program: scripts/demo.sh --n 128 --smoother red_black (all of them: scripts/demo.sh --help).
+# Solves a 3D Poisson problem, and draws its convergence and its solution into out/. Installs the required packages on Debian or
+# Ubuntu. Builds the library and this demo in build-demo/, with CUDA if there is a GPU.
+# Options are passed to the program: scripts/demo.sh --n 128 --smoother red_black (all of them: scripts/demo.sh --help).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian or Ubuntu packages named, where they are missing. Elsewhere it does nothing.
+# Installs those of the given packages that are missing, on Debian or Ubuntu. On other systems it does nothing.
 set -euo pipefail
 command -v dpkg-query >/dev/null || exit 0
 missing=()

@@ -96,7 +96,7 @@ def draw_screened(arguments):
     figure, axes = plt.subplots(figsize=(7.2, 4.8))
     colours = {"trilinear": PALETTE[0], "seven_points": PALETTE[1]}
     for row in rows:
-        if row["eta"] not in (0, 1):  # 0.1 would lie upon 0
+        if row["eta"] not in (0, 1):  # the curve of 0.1 would cover that of 0
             continue
         sweeps = [i * row["stride"] for i in range(len(row["history"]))]
         label = f"Jacobi, {names[row['stencil']]}, η = {row['eta']:g}"
@@ -127,7 +127,7 @@ def draw_clone(arguments):
     for place, image, (_, title) in zip(axes.flat, images, parts):
         scale = min(height / image.shape[0], width / image.shape[1])
         down, right = (height - scale * image.shape[0]) / 2, (width - scale * image.shape[1]) / 2
-        if image.ndim == 3 and image.shape[2] == 4 and image[..., 3].min() < 1:  # what is not cloned is paler
+        if image.ndim == 3 and image.shape[2] == 4 and image[..., 3].min() < 1:  # pixels that are not cloned are drawn paler
             image = image.copy()
             image[..., 3] = 0.35 + 0.65 * image[..., 3]
         extent = [right, right + scale * image.shape[1], down + scale * image.shape[0], down]

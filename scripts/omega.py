@@ -15,7 +15,7 @@ ROWS = [("red_black", 1), ("async", 1), ("async", 2)]
 
 @functools.lru_cache(None)
 def factors_of(demo, folder, dim, centering, restriction, sweeps, omega):
-    """Factor of every smoother with one weight."""
+    """The convergence factor of every smoother with this weight."""
     size = int(SIZES[dim]) - (centering == "vertex")
     path = folder / "out.json"
     subprocess.run([demo, "--dim", str(dim), "--n", str(size), "--centering", centering, "--restriction", restriction,

@@ -16,14 +16,14 @@ import matplotlib.pyplot as plt
 from matplotlib.ticker import MaxNLocator
 from mpl_toolkits.axes_grid1 import make_axes_locatable
 
-# Okabe and Ito's colours, told apart also by the colour-blind; yellow left out, for it is too pale for lines.
+# The palette of Okabe and Ito for colour-blind readers, without yellow, which is too pale for lines.
 PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 MARKERS = "osD^vPX"
 AXIS_NAMES = "xyz"
 
 
 class PlotError(Exception):
-    """What cannot be drawn, in words for the user."""
+    """An input that cannot be drawn; its text is for the user."""
 
 
 def read_json(path):
@@ -69,7 +69,7 @@ def curves_of(path, report):
 
 
 def relative(history):
-    """Residuals over the first one; what is null, zero or beyond is left out, as the axis is logarithmic."""
+    """Residuals divided by the first one. Values that are not finite and positive are left out, because the axis is logarithmic."""
     if not history or not history[0]:
         return [], []
     points = [(i, r / history[0]) for i, r in enumerate(history) if r is not None and r > 0]
@@ -201,7 +201,7 @@ def run(arguments, program):
     except PlotError as error:
         print(f"{program}: {error}", file=sys.stderr)
         return 1
-    except (OSError, ValueError) as error:  # an unwritable place or an ending that is not a picture's
+    except (OSError, ValueError) as error:  # the file cannot be written, or its suffix is not a picture format
         print(f"{program}: {arguments.output}: {error}", file=sys.stderr)
         return 1
     return 0

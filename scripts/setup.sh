@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what gmg and its tests need on Debian or Ubuntu, if it is not there yet, and configures and builds all of it into build/,
-# with CUDA where nvcc is. Called by test.sh. Elsewhere: install the packages of the list below by hand first.
+# Installs the packages that gmg and its tests need on Debian or Ubuntu, and builds everything in build/, with CUDA if
+# nvcc is there. Called by test.sh. On other systems, first install the packages of the list below by hand.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets everything up and runs all tests. Options are handed to ctest: scripts/test.sh -R smoothers
+# Installs packages, builds, and runs all tests. Options are passed to ctest: scripts/test.sh -R smoothers
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/setup.sh

@@ -1,4 +1,4 @@
-"""What the tests of the study share: they run a program (their argument) and collect what is wrong."""
+"""Shared by the tests of the study, which run a program (their argument) and collect errors."""
 import json
 import pathlib
 import subprocess
@@ -25,7 +25,7 @@ def run(*args, code=0, says=None):
 
 
 def measure(folder, *args, lines):
-    """The file of a quick run on the host, which has to say so many lines of progress at least and to write a line to a record."""
+    """Runs quickly on the host, checks the number of lines of progress and the format of the file, and returns the file."""
     path = pathlib.Path(folder) / "study.json"
     out = run("--quick", "--device", "host", *args, "--json", str(path))
     check(out.count(" s] ") > lines, "no progress")
@@ -41,7 +41,7 @@ def measure(folder, *args, lines):
 
 
 def killed(folder):
-    """What a run had measured five seconds before it was killed is still there."""
+    """A run that is killed keeps the records that it had five seconds before."""
     path = pathlib.Path(folder) / "killed.json"
     run_on = subprocess.Popen([PROGRAM, "--device", "host", "--json", str(path)], stdout=subprocess.DEVNULL)
     part, until = path.with_name("killed.json.part"), time.monotonic() + 60
@@ -55,7 +55,7 @@ def killed(folder):
 
 
 def bad_input(folder, least, parts, part):
-    """What every program says of a command line that makes no sense. least: of --n; part: one that is quick."""
+    """Checks the messages about invalid command lines. least: smallest --n; part: a part that is quick."""
     run("--n", str(least - 1), code=2, says=f"--n '{least - 1}': expected a whole number from {least} to")
     run("--n", "12x", code=2, says="--n '12x'")
     run("--runs", "0", code=2, says="--runs '0': expected a whole number from 1 to 256")
@@ -75,7 +75,7 @@ def bad_input(folder, least, parts, part):
 
 
 def conclude(test):
-    """test(folder) does it all. The exit code."""
+    """Runs test(folder). Returns the exit code."""
     with tempfile.TemporaryDirectory() as folder:
         test(folder)
     print("\n".join(failures) if failures else f"{NAME}: all as it should be")

@@ -1,5 +1,5 @@
-/* A smoother that does what another does and looks at the clock. A device's work is only enqueued by a sweep: there an event goes
- * before and another after it, and the time between them is added up when there are no more events, or when someone asks. */
+/* A smoother that measures the time of another one. On a device a sweep only enqueues work, so an event is recorded before it and
+ * another after it. The times between events are added up when there are no more events, or when the seconds are asked for. */
 #include "study.h"
 
 #include <math.h>
@@ -9,16 +9,16 @@
 #include <cuda_runtime_api.h>
 #endif
 
-enum { SWEEPS = 512 }; /* whose events wait to be read */
+enum { SWEEPS = 512 }; /* most sweeps whose events have not been read */
 
 struct study_clock {
-  gmg_smoother smoother; /* first: the parameters of a level lead here */
+  gmg_smoother smoother; /* first member: gmg_smoother_level::params leads to it */
   gmg_smoother_ops ops[2][2];
   const gmg_smoother *inner;
   double seconds;
 #ifdef GMG_CUDA
   cudaEvent_t event[2 * SWEEPS];
-  int used, made; /* events */
+  int used, made; /* number of events */
 #endif
 };
 
@@ -65,7 +65,7 @@ static void mark(study_clock *c)
 {
   if (c->used == c->made && cudaEventCreate(&c->event[c->made]) == cudaSuccess) c->made++;
   if (c->used < c->made && cudaEventRecord(c->event[c->used], NULL) == cudaSuccess) c->used++;
-  else c->seconds = NAN; /* told as a time that is not known */
+  else c->seconds = NAN; /* the seconds are then NaN */
 }
 
 static void sweep_cuda(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
@@ -90,14 +90,14 @@ static void destroy_events(study_clock *c)
 {
   for (int i = 0; i < c->made; i++) cudaEventDestroy(c->event[i]);
 }
-#else /* a library without CUDA has no device to sweep on */
+#else /* without CUDA there is no device */
 #define sweep_cuda NULL
 #define sweep_cuda_from_zero NULL
 static void add_up(study_clock *c) { (void)c; }
 static void destroy_events(study_clock *c) { (void)c; }
 #endif
 
-/* What the inner one has, with these sweeps in place of its own. */
+/* The inner smoother's functions, with these sweeps instead of its own. */
 static const gmg_smoother_ops *timed(gmg_smoother_ops *to, const gmg_smoother_ops *inner,
                                      void (*sweep)(const gmg_smoother_level *, void *, const void *, void *, int, gmg_leg),
                                      void (*from_zero)(const gmg_smoother_level *, void *, const void *, void *, int, gmg_leg))

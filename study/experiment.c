@@ -22,7 +22,7 @@ const method study_methods[] = {{"gauss_seidel", "default", "gauss_seidel", 1, 1
 
 static const char *const start_name[STARTS] = {"random f", "f = 1", "random u"};
 
-/* The paper's 512 unknowns of a block as a tile. */
+/* The paper's blocks of 512 unknowns as tiles. */
 static const size_t tile[4][3] = {{0}, {512, 1, 1}, {32, 16, 1}, {8, 8, 8}};
 
 const method *study_method_named(const char *name)
@@ -33,22 +33,22 @@ const method *study_method_named(const char *name)
 }
 
 enum { MOST_CYCLES = 128 };
-#define REACHED 1e-8 /* the mean reduction is taken down to here: below it rounding may tell */
+#define REACHED 1e-8 /* the mean reduction is that down to this residual, because below it rounding may matter */
 
-/* What the runs gave. */
+/* The results of all runs. */
 typedef struct result {
   gmg_plan_info plan;
   gmg_status status;
   char message[256];
   int deterministic, cycles;
-  bench_samples history[MOST_CYCLES + 1]; /* ||r|| over the first */
+  bench_samples history[MOST_CYCLES + 1]; /* ||r|| over that of the guess */
   bench_samples factor, mean, lowest, count, seconds, smoother, transfer, coarse, grid;
 } result;
 
 static gmg_params params_of(const setting *w)
 {
   const method *m = w->method;
-  gmg_params p = gmg_params_default();
+  gmg_params p = study_params();
   gmg_params_set_preset(&p, m->preset);
   if (m->smoother) p.smoother = gmg_smoother_by_name(m->smoother);
   if (m->omega != 0) p.omega = m->omega == DAMPED ? 2.0 * w->dim / (2 * w->dim + 1) : m->omega;
@@ -61,17 +61,17 @@ static gmg_params params_of(const setting *w)
   p.coarse_rtol = 1e-6;
   p.pre = p.post = w->steps;
   p.max_levels = w->levels;
-  if (w->levels > 0) p.coarse_cells = 2; /* as many levels as asked for */
+  if (w->levels > 0) p.coarse_cells = 2; /* exactly as many levels as given */
   p.max_cycles = w->cycles, p.rtol = w->rtol;
   p.time_levels = w->timed && !w->no_clock;
   return p;
 }
 
-/* The smoother with a clock: on the device while the rest is on the host, or where everything is. */
+/* The smoother with a clock. It runs on the device while the rest runs on the host, or where everything runs. */
 typedef struct timing {
   gmg_smoother *offload;
   study_clock *clock;
-  double sweeps, transfers; /* of the offloaded one, so far */
+  double sweeps, transfers; /* seconds of the offloaded smoother up to now */
 } timing;
 
 static int begin_timing(study *s, const setting *w, timing *t, gmg_params *p)
@@ -95,8 +95,7 @@ static void end_timing(timing *t)
   study_clock_destroy(t->clock);
 }
 
-/* What the run took: the whole by the solver, the coarsest level by the solver, the smoother by its clock; the rest are the
- * grid operations. */
+/* Times of a run. The solver reports the whole and the coarsest level, the clock the smoother. The rest are grid operations. */
 static void read_clocks(const setting *w, timing *t, const gmg_report *r, result *to)
 {
   double sweeps = 0, transfers = 0;
@@ -145,7 +144,7 @@ static int one_run(const setting *w, gmg_solver *solver, const gmg_problem *p, c
   if (!gmg_status_is_outcome(to->status)) return demo_check(o, w->place->context, to->status);
   snprintf(to->message, sizeof to->message, "%s", demo_message(w->place->context, to->status));
   to->deterministic = report.deterministic;
-  if (number < 0) return 0; /* the first of a timed setting: memory is touched, a device is awake */
+  if (number < 0) return 0; /* the first run of a timed setting is a warm-up */
   read_history(&report, to);
   bench_add(&to->seconds, report.seconds);
   read_clocks(w, t, &report, to);
@@ -209,7 +208,7 @@ static void record(study *s, const setting *w, const result *r)
   study_number(s, to, "levels_made", r->plan.levels);
   study_number(s, to, "predicted_factor", study_rounded(r->plan.predicted_factor, 5));
   study_spread(s, to, "cycles", &r->count);
-  if (w->start == START_U_RANDOM) study_spread(s, to, "factor", &r->factor); /* else the last cycles may be at the floor */
+  if (w->start == START_U_RANDOM) study_spread(s, to, "factor", &r->factor); /* otherwise the last cycles may be at the rounding floor */
   study_spread(s, to, "mean_factor", &r->mean);
   study_spread(s, to, "lowest", &r->lowest);
   study_spread(s, to, "seconds", &r->seconds);
@@ -234,7 +233,7 @@ static void tell(const study *s, const setting *w, const result *r)
             bench_median(w->start == START_U_RANDOM ? &r->factor : &r->mean), bench_median(&r->count), bench_median(&r->lowest), more);
 }
 
-/* A grid that does not fit, or blocks that a device does not take, are rows like any other. */
+/* A setting whose grid does not fit, or whose blocks a device refuses, has a record, too. */
 static int solve(study *s, const setting *w, const gmg_problem *p, timing *t, gmg_params *params, result *r)
 {
   const study_place *at = w->place;

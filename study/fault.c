@@ -14,16 +14,16 @@ struct faulty {
   gmg_smoother_ops ops[2][2];
   const gmg_smoother *inner;
   fault fault;
-  int cycle, done; /* done: a bit is flipped once */
+  int cycle, done; /* 1: the bit has been flipped */
   size_t changed;
   gmg_type type;   /* the caller's u */
   size_t cells;
   void *u;
-  char *before, *after; /* a level's u, here */
+  char *before, *after; /* a copy of a level's u on the host */
   unsigned char *lost;
-  int lost_level; /* whose `lost` this is; -1: none */
+  int lost_level; /* the level to which `lost` belongs; -1: none */
   const gmg_smoother_level *finest;
-  void *state; /* its */
+  void *state; /* the smoother's state of the finest level */
   int device;
 };
 
@@ -31,7 +31,7 @@ static faulty *faulty_of(const gmg_smoother_level *l) { return (faulty *)l->para
 
 static size_t size_of(gmg_type type) { return type == GMG_F32 ? sizeof(float) : sizeof(double); }
 
-/* From and to wherever the solver runs; waits for what is enqueued there. A device that fails is told by gmg. */
+/* Copies to or from the solver's memory, after all work enqueued there. gmg reports errors of the device. */
 static void copy(const faulty *s, void *to, const void *from, size_t bytes)
 {
 #ifdef GMG_CUDA
@@ -46,7 +46,7 @@ static void copy(const faulty *s, void *to, const void *from, size_t bytes)
 
 /* --- what breaks --- */
 
-/* So many of `total`, at random (Fan, Muller, Rezucha 1962). */
+/* Marks `count` of `total` at random (Fan, Muller, Rezucha 1962). */
 static void choose(unsigned long seed, size_t total, size_t count, unsigned char *mark)
 {
   uint64_t state = seed;
@@ -56,7 +56,8 @@ static void choose(unsigned long seed, size_t total, size_t count, unsigned char
   }
 }
 
-/* Blocks as "async" has them: n or fewer along an axis. Walks backwards, so that the marks of blocks make room for those of unknowns. */
+/* Blocks as in async: `block` unknowns or fewer along an axis. Walks backwards, so that the marks of unknowns may overwrite those
+   of blocks. */
 size_t study_faulty_lost(const fault *f, const size_t n[3], const size_t block[3], unsigned char *mark)
 {
   size_t side[3], count[3], lost = 0;
@@ -74,7 +75,7 @@ size_t study_faulty_lost(const fault *f, const size_t n[3], const size_t block[3
   return lost;
 }
 
-/* What is lost stays as it was before the sweep. */
+/* Lost unknowns keep their value from before the sweep. */
 static void put_back(faulty *s, size_t cells, size_t size)
 {
   for (size_t i = 0; i < cells; i++) {
@@ -93,7 +94,7 @@ static void flip(faulty *s, gmg_type type, size_t cells, void *u)
   if (s->done++) return;
   copy(s, bytes, at, size);
   memcpy(now, bytes, size);
-  now[bit / 8] ^= (unsigned char)(1 << bit % 8); /* the lowest byte comes first */
+  now[bit / 8] ^= (unsigned char)(1 << bit % 8); /* little endian: the lowest byte is first */
   copy(s, at, now, size);
   copy(s, now, at, size);
   s->changed += memcmp(now, bytes, size) != 0;
@@ -105,7 +106,7 @@ static int strikes(const faulty *s, int level)
   return f->kind != FAULT_NONE && f->level == level && s->cycle >= f->first && s->cycle < f->first + f->cycles;
 }
 
-/* The equation written out once more, from the problem alone: what the solver says of its residual is checked against this. */
+/* The residual computed from the problem alone, to check the residual that the solver reports. */
 double study_fault_residual(const gmg_problem *p, const double *f, const double *u, const unsigned char *mark, double *marked)
 {
   const size_t n[3] = {p->n[0], p->dim > 1 ? p->n[1] : 1, p->dim > 2 ? p->n[2] : 1}, step[3] = {1, n[0], n[0] * n[1]};
@@ -155,7 +156,7 @@ static void sweep_without_blocks(const gmg_smoother_level *l, void *state, const
   copy(s, u, s->after, A->cells * size);
 }
 
-/* On the way up u is what it was on the way down: nothing has been added in between. */
+/* A lost correction: on the upward leg u is what it was on the downward leg. */
 static void lose_correction(faulty *s, const gmg_operator *A, void *u)
 {
   const size_t size = size_of(A->type);
@@ -206,7 +207,7 @@ static unsigned traits(const gmg_params *p, int threads)
   return study_traits_of(((const faulty *)p->smoother)->inner, p, threads);
 }
 
-/* What has these functions alone, so that no sweep goes by unseen. */
+/* A smoother with these functions only, so that every sweep passes through them. */
 static const gmg_smoother_ops *wrapped(gmg_smoother_ops *to, const gmg_smoother_ops *inner,
                                        gmg_status (*update_here)(const gmg_smoother_level *, void *))
 {
@@ -254,7 +255,8 @@ void study_faulty_set(faulty *s, const fault *f, gmg_type type, size_t cells, vo
 
 size_t study_faulty_changed(const faulty *s) { return s->changed; }
 
-/* What comes after the last test is seen by no one: unless it is meant to be late, the bit is flipped where the solve goes on. */
+/* A solver cannot notice a flip after its last test. So the bit is flipped while the solve goes on, unless the fault is meant to
+   be late. */
 int study_faulty_monitor(void *data, int cycle, double residual, double target)
 {
   faulty *s = data;

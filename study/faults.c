@@ -1,6 +1,6 @@
-/* Tolerance to faults, after Anzt, Tomov, Dongarra, Heuveline, "A block-asynchronous relaxation method for graphics processing units"
- * (2013), Section 4.5: its Figure 10 and Table 6, and what it did not ask: the same inside multigrid. docs/study-faults.md shows the
- * results and says what is broken how. */
+/* Tolerance to faults, after Anzt, Tomov, Dongarra, Heuveline, "A block-asynchronous relaxation method for graphics processing
+ * units" (2013), Section 4.5: its Figure 10 and Table 6, and beyond the paper faults inside multigrid. docs/study-faults.md shows
+ * the results, and describes the faults. */
 #include "faults.h"
 
 #include <stdlib.h>

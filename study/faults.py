@@ -22,7 +22,7 @@ def shape(record):
 
 
 def relaxation_rows(results, lost):
-    """What a run that was stopped has only in part is left out."""
+    """Leaves out what a stopped run has only in part."""
     for matrix, dim in MATRICES:
         for method in METHODS:
             same = {"part": "relaxation", "matrix": matrix, "dim": dim, "method": method, "lost": lost}
@@ -33,7 +33,7 @@ def relaxation_rows(results, lost):
 
 
 def alike(rows, method):
-    """Rows that follow one another and differ in the method alone become one."""
+    """Joins consecutive rows that differ only in the method."""
     joined = []
     for row in rows:
         if joined and [*joined[-1][:method], *joined[-1][method + 1:]] == [*row[:method], *row[method + 1:]]:
@@ -68,7 +68,7 @@ def scattered_table(results):
 # --- theory ---
 
 def random_numbers(state):
-    """splitmix64, uniform in 0..1."""
+    """splitmix64, uniform from 0 to 1."""
     mask = (1 << 64) - 1
     while True:
         state = (state + 0x9E3779B97F4A7C15) & mask
@@ -100,8 +100,8 @@ def stale_pass(u, f, diagonal, lost):
 
 
 def slowest_mode(n, eps, seed, scattered):
-    """What the slowest sine mode of the error has to say: passes undisturbed, and passes more after 10, 20 and 30 without a quarter. Once
-    nothing is lost it falls by the same factor in every pass, and in the end nothing else is left."""
+    """The passes predicted from the slowest sine mode of the error: without a fault, and the extra passes after 10, 20 and 30 passes
+    without a quarter of the blocks. Once nothing is lost the mode falls by the same factor in every pass, and in the end it alone remains."""
     factor, diagonal = stale_factor(n, eps, 1, 5), 4 + eps
     sine = [math.sin(math.pi * (i + 1) / (n + 1)) for i in range(n)]
     f = [[((j * n + i) * 7919 % 101 - 50) / 50 for i in range(n)] for j in range(n)]
@@ -123,7 +123,7 @@ def slowest_mode(n, eps, seed, scattered):
 
 
 def slowest_table(results):
-    """Where thousands of passes are needed."""
+    """The problems that need thousands of passes."""
     rows = []
     for lost in ("blocks", "unknowns"):
         for plain, waits, _ in relaxation_rows(results, lost):
@@ -142,7 +142,7 @@ def slowest_table(results):
 # --- multigrid ---
 
 def outcome_row(name, sizes, wards, control):
-    """Of all sizes together. What ended neither well nor as diverged is one number: stagnated, at the cycle limit, with an error."""
+    """Sums over all sizes. Solves that stagnated, met the cycle limit or ended with an error are one number."""
     def total(*names):
         return number(sum(r[n] for r in wards for n in names))
 
@@ -201,7 +201,7 @@ BIT_CLASSES = ["fraction", "exponent but its highest bit", "highest bit of the e
 
 
 def bits_table(results):
-    """In a cell: flipped; most extra cycles; diverged."""
+    """Cells: flips; most extra cycles; diverged solves."""
     sums = {}
     for r in select(results, part="bits"):
         places = bit_classes(r)

@@ -1,5 +1,5 @@
-/* Faults inside multigrid: random ones of four kinds, on a random level, in a random cycle. After each the answer is judged by a
- * residual of our own, and the solver has to solve once more, undisturbed. */
+/* Random faults of four kinds inside multigrid, on a random level, in a random cycle. After each solve the answer is judged by our
+ * own residual, and the solver solves once more without a fault. */
 #include "faults.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ enum { LEVELS = 32, BITS = 64, MOST_CYCLES = 60, FEWER = 5, EXTRA = FEWER + MOST
 
 typedef struct tally {
   int faults, injected, ended[GMG_DIVERGED + 1], errors, wrong, misreported, again, unusable;
-  int extra[EXTRA]; /* of those that converged: FEWER + the extra cycles */
+  int extra[EXTRA]; /* histogram of solves that converged, by FEWER + number of extra cycles */
 } tally;
 
 typedef struct bits {
@@ -36,7 +36,7 @@ typedef struct ward {
   patient x;
   int way, undisturbed, levels;
   uint64_t random;
-  tally by[KINDS][LEVELS + 1]; /* 0: the caller's u; level + 1 */
+  tally by[KINDS][LEVELS + 1]; /* 0 is for the caller's u, level + 1 for a level */
   bits *bits;                  /* [KINDS] */
 } ward;
 
@@ -56,7 +56,7 @@ static fault random_fault(ward *w, int kind)
   return f;
 }
 
-/* Solves with the fault. truth: our own residual of the u that came back. */
+/* Solves with the fault. truth: our own residual of the returned u. */
 static int attempt(ward *w, const fault *f, gmg_report *r, double *truth)
 {
   patient *x = &w->x;
@@ -69,10 +69,10 @@ static int attempt(ward *w, const fault *f, gmg_report *r, double *truth)
 
 static int solved(const gmg_report *r, double truth) { return r->status == GMG_OK && truth <= 1.001 * r->target; }
 
-/* The residual that is told is that of the u that is given back, but for rounding. */
+/* Whether the reported residual is that of the returned u, up to rounding. */
 static int told_truly(const gmg_report *r, double truth)
 {
-  if (!isfinite(truth)) return !(r->residual < 1e150); /* squares of larger ones overflow */
+  if (!isfinite(truth)) return !(r->residual < 1e150); /* squares of larger numbers overflow */
   return fabs(r->residual - truth) <= 1e-3 * (truth + r->target);
 }
 
@@ -117,7 +117,7 @@ static int one_fault(ward *w, int number)
 
 /* --- the records --- */
 
-/* Zeros are left out where there are many records. */
+/* Members that are zero are left out, because there are many records. */
 static void add_counts(study *s, struct cJSON *to, const tally *t, int zeros)
 {
   const struct {
@@ -208,8 +208,8 @@ static void record_bits(study *s, int way, int kind, const bits *b)
 
 /* --- all of them --- */
 
-/* Who judges the answers is judged: bits that matter, flipped once the solver has done its last test. It says that it has converged,
- * and each has to be found wrong. */
+/* Checks the check: significant bits are flipped after the solver's last test. The solver says that it has converged, and our
+ * residual must show that each answer is wrong. */
 static int control(ward *w, int faults)
 {
   int said = 0, found = 0;
@@ -253,7 +253,7 @@ static int one_ward(study *s, int dim, size_t n, int way, int faults, bits *b)
   static const size_t block[4][3] = {{0}, {128, 1, 1}, {32, 16, 1}, {16, 8, 8}};
   static ward w; /* large */
   const gmg_problem p = study_problem(dim, n, 0);
-  gmg_params q = gmg_params_default();
+  gmg_params q = study_params();
   q.cycle = ways[way].cycle, q.precision = ways[way].precision, q.accel = ways[way].accel;
   q.max_cycles = MOST_CYCLES, q.rtol = 1e-8;
   for (int a = 0; a < 3; a++) q.async.block[a] = block[dim][a];
@@ -272,7 +272,7 @@ int study_faults_multigrid(study *s)
 {
   static const struct {
     size_t n[4];
-    int faults; /* each way */
+    int faults; /* number of faults for each way */
   } scales[STUDY_SCALES] = {{{0, 250, 31, 15}, 24}, {{0, 1000, 127, 31}, 160}, {{0, 4000, 511, 127}, 800}};
   for (int way = 0; way < WAYS; way++) {
     bits b[KINDS] = {{.count = {0}}};

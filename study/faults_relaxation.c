@@ -1,26 +1,26 @@
-/* Figure 10 and Table 6: async-(5) as a solver; at pass 10 a random quarter of the blocks stops being updated, until others take them
- * over 10, 20 or 30 passes later, or for good. */
+/* Figure 10 and Table 6: async-(5) as a solver. At pass 10 a random quarter of the blocks stops being updated. After 10, 20 or 30
+ * passes other workers take them over, or never. */
 #include "faults.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* What stands for the paper's matrices: -Lap u + eps u with h = 1, eps such that the spectral radius of the Jacobi iteration is the
- * matrix' own (Table 1), and about as many unknowns. Trefethen_2000, which couples unknowns that lie 1, 2, 4, ... apart, has no
- * stencil: the small couplings between its blocks come out in 1D, many neighbours in 3D. */
+/* Stencils in place of the paper's matrices: -Lap u + eps u with h = 1 and about as many unknowns. eps gives the Jacobi iteration
+ * the spectral radius of the matrix (Table 1). Trefethen_2000 couples unknowns at distances 1, 2, 4, ..., so it has no stencil.
+ * Like it, 1D has small couplings between blocks, and 3D has many neighbours. */
 static const struct {
   const char *paper;
   int dim;
   size_t n, quick;
   double radius;
-  int slow; /* thousands of passes: --full */
+  int slow; /* needs thousands of passes, so only with --full */
 } matrices[] = {{"Fv1", 2, 98, 32, 0.8541, 0},
                 {"Trefethen_2000", 1, 2000, 512, 0.8601, 0},
                 {"Trefethen_2000", 3, 13, 8, 0.8601, 0},
                 {"Fv3", 2, 99, 32, 0.9993, 1}};
 enum { MATRICES = sizeof matrices / sizeof *matrices };
 
-/* As in the paper unknowns that follow one another, about 128: of a line in 2D, of a plane in 3D. */
+/* As in the paper a block consists of about 128 consecutive unknowns: of a line in 2D, of a plane in 3D. */
 static const size_t block[4][3] = {{0}, {128, 1, 1}, {99, 1, 1}, {13, 10, 1}}, quick_block[4][3] = {{0}, {32, 1, 1}, {32, 1, 1}, {8, 4, 1}};
 
 enum { BREAK_PASS = 10, MAX_PASSES = 20000, PASSES_AFTER_BREAK = 100, HISTORY = 100 };
@@ -28,21 +28,21 @@ enum { BREAK_PASS = 10, MAX_PASSES = 20000, PASSES_AFTER_BREAK = 100, HISTORY = 
 
 typedef struct wait {
   const char *name;
-  int passes; /* 0: nothing breaks; -1: no recovery */
+  int passes; /* 0: no fault; -1: no recovery */
 } wait;
 
 static const wait waits[] = {{"undisturbed", 0}, {"recover-(10)", 10}, {"recover-(20)", 20}, {"recover-(30)", 30}, {"no recovery", -1}};
 enum { WAITS = sizeof waits / sizeof *waits };
 
 typedef struct outcome {
-  bench_samples passes, extra, percent, last, working; /* working: what the unknowns still updated have of the last residual */
+  bench_samples passes, extra, percent, last, working; /* working: the part of the last residual on the unknowns that are still updated */
   double share;
-  int length; /* of the first run's history */
+  int length; /* length of the history of the first run */
   double history[HISTORY + 1];
   unsigned long seed;
 } outcome;
 
-/* Until the tolerance, or so long that what cannot get there stands still. */
+/* Runs to the tolerance. Without recovery it runs for so many passes that the residual no longer falls. */
 static int one_run(patient *x, const wait *w, int scattered, unsigned long seed, int keep, outcome *to)
 {
   const fault f = {.kind = w->passes ? FAULT_BLOCKS : FAULT_NONE, .first = BREAK_PASS,
@@ -122,7 +122,7 @@ static int one_matrix(study *s, int m, int stale, int runs)
   const size_t n = quick ? matrices[m].quick : matrices[m].n;
   const double pi = 3.14159265358979323846, eps = 2 * dim * (cos(pi / (double)(n + 1)) / matrices[m].radius - 1);
   const gmg_problem p = study_problem(dim, n, eps);
-  gmg_params q = gmg_params_default();
+  gmg_params q = study_params();
   patient x;
   gmg_params_set_preset(&q, "async-2011");
   q.omega = 1, q.async.passes = 1, q.deterministic = stale, q.precision = GMG_PRECISION_SAME, q.accel = GMG_ACCEL_NONE;

@@ -1,4 +1,4 @@
-/* See study.h: problems, fields, chance, orders of blocks. */
+/* See study.h: problems, fields, random numbers, orders of blocks. */
 #include "study.h"
 
 gmg_problem study_problem(int dim, size_t n, double eps)
@@ -7,7 +7,7 @@ gmg_problem study_problem(int dim, size_t n, double eps)
   gmg_problem p = gmg_problem_default(dim, sizes);
   p.centering = GMG_VERTEX;
   p.shift = eps;
-  for (int a = 0; a < dim; a++) p.h[a] = 1; /* the box is n + 1 long */
+  for (int a = 0; a < dim; a++) p.h[a] = 1; /* the box has the length n + 1 */
   return p;
 }
 

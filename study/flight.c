@@ -9,9 +9,9 @@
 typedef struct state {
   size_t shape[3], count[3], total;
   int *order;
-  double *aside; /* what the blocks of a group write, [cells] */
-  double *tiles; /* one for every thread, */
-  size_t tile;   /* of so many values */
+  double *aside; /* values written by the blocks of a group, [cells] */
+  double *tiles; /* a tile for every thread, */
+  size_t tile;   /* of this many values */
   int threads;
 } state;
 
@@ -31,7 +31,7 @@ static gmg_status setup(const gmg_smoother_level *l, void **to)
     s->total *= s->count[a];
     s->tile *= s->shape[a] + 2 * (size_t)p->async.overlap + 2;
   }
-  s->tile *= 2; /* Jacobi has the values before */
+  s->tile *= 2; /* Jacobi reads the values from before the sweep */
   s->order = malloc(s->total * sizeof *s->order);
   s->aside = malloc(A->cells * sizeof *s->aside);
   s->tiles = malloc((size_t)s->threads * s->tile * sizeof *s->tiles);
@@ -51,7 +51,8 @@ static void destroy(const gmg_smoother_level *l, void *old)
 
 /* --- a block --- */
 
-/* Its own unknowns, those that it relaxes, and its tile: these with one more on every side, 0 where there is none. */
+/* A block: its own unknowns, the unknowns that it relaxes, and the size of its tile, which has one more layer on every side.
+   Values beyond the grid are 0 in the tile. */
 typedef struct box {
   size_t own[3][2], relax[3][2], size[3];
 } box;
@@ -76,7 +77,7 @@ static void read_tile(const gmg_operator *A, const box *x, const double *u, doub
   memset(tile, 0, x->size[0] * x->size[1] * x->size[2] * sizeof *tile);
   for (size_t k = 0; k < x->size[2]; k++)
     for (size_t j = 0; j < x->size[1]; j++) {
-      const size_t y = x->relax[1][0] + j - 1, z = x->relax[2][0] + k - 1; /* one below 0 is larger than any n */
+      const size_t y = x->relax[1][0] + j - 1, z = x->relax[2][0] + k - 1; /* an index of -1 becomes larger than any n */
       const size_t before = x->relax[0][0] > 0, after = x->relax[0][1] < A->n[0];
       if (y < A->n[1] && z < A->n[2])
         memcpy(tile + (k * x->size[1] + j) * x->size[0] + 1 - before, u + (z * A->n[1] + y) * A->n[0] + x->relax[0][0] - before,
@@ -84,7 +85,7 @@ static void read_tile(const gmg_operator *A, const box *x, const double *u, doub
     }
 }
 
-/* Every `step`th unknown from i on of a line; neighbours as they are in `old`, which may be the tile. */
+/* Relaxes every `step`th unknown of a line, from i on. Neighbours are read from `old`, which may be the tile. */
 static void relax_line(const gmg_operator *A, const box *x, const double *f, double *tile, size_t i, size_t j, size_t k, size_t step,
                        double omega, const double *old)
 {
@@ -133,11 +134,11 @@ static void write_own(const gmg_operator *A, const box *x, const double *from, d
 
 /* --- a pass --- */
 
-/* Blocks number first .. last - 1 in the order, all at once. */
+/* Relaxes the blocks number first .. last - 1 of the order, all at once. */
 static void relax_group(const gmg_smoother_level *l, const state *s, size_t first, size_t last, int back, const double *f, double *u)
 {
 #define NUMBER(b) (size_t)s->order[back ? s->total - 1 - (b) : (b)]
-#pragma omp parallel num_threads(s->threads) if (last - first >= 16) /* fewer are faster alone */
+#pragma omp parallel num_threads(s->threads) if (last - first >= 16) /* one thread is faster for fewer blocks */
   {
     double *tile = s->tiles + (size_t)omp_get_thread_num() * s->tile;
 #pragma omp for

@@ -27,14 +27,14 @@ static int print_all(FILE *file, const cJSON *root, const cJSON *results)
   return done && fprintf(file, "]\n}\n") > 0;
 }
 
-/* Where a run has got to, for one that is killed. */
+/* The name of the file that keeps the records so far, in case the run is killed. */
 static int name_meanwhile(const study *s, char *name, size_t size)
 {
   const char *json = s->place[STUDY_HOST].demo.json;
   return json && snprintf(name, size, "%s.part", json) < (int)size;
 }
 
-/* All records but the one to come, now and then. What cannot be written now is told of at the end. */
+/* Writes all finished records from time to time. Errors are ignored here, because the last write reports them. */
 static void save_meanwhile(study *s)
 {
   enum { SECONDS = 5, NAME_LENGTH = 4096 };

@@ -1,9 +1,9 @@
-/* The order of the blocks and how many are in flight, for asynchronous smoothers, after Chow, Anzt, Dongarra, "Asynchronous iterative
- * algorithm for computing incomplete factorizations on GPUs" (2015), Sections 4.4 to 4.6: its Tables 3 to 5, which are of
- * factorizations, asked of smoothers. docs/study-order.md shows the results and says what is measured how.
+/* The order of blocks and the number of blocks in flight of asynchronous smoothers, after Chow, Anzt, Dongarra, "Asynchronous
+ * iterative algorithm for computing incomplete factorizations on GPUs" (2015), Sections 4.4 to 4.6: its Tables 3 to 5, which are
+ * for factorizations, here for smoothers. docs/study-order.md shows the results, and says how they were measured.
  *
- * -Lap u = f with h = 1 and zero Dirichlet walls, unknowns between them; f = 0 and u uniform in -0.5..0.5, the same in every run;
- * V(1,1), double, no acceleration, CG to 1e-6 on the coarsest grid. Factors are those of the last 5 cycles. */
+ * -Lap u = f with h = 1 and zero Dirichlet walls, unknowns between them. f = 0, and u is uniform in -0.5..0.5, the same in every
+ * run. V(1,1), double, no acceleration, CG to 1e-6 on the coarsest grid. Factors are those of the last 5 cycles. */
 #include "flight.h"
 #include "study.h"
 
@@ -12,19 +12,20 @@
 
 enum { SMALL_GRID, LARGE_GRID };
 typedef struct scale {
-  size_t n[2][4];     /* small and large grids by dimension; 0: none */
-  size_t locality[4]; /* --full: u and f take 265 MB, several times a device's cache; 0: none */
-  int runs[2];        /* of what differs from run to run, on small and large grids: many blocks differ less */
-  int most_sweeps, large_sweeps; /* on small grids 1 to so many; on large ones alone, 0: none */
+  size_t n[2][4];     /* unknowns per axis of small and large grids, by dimension; 0: none */
+  size_t locality[4]; /* with --full u and f take 265 MB, several times the cache of a device; 0: none */
+  int runs[2];        /* runs of asynchronous settings on small and on large grids, where many blocks differ less from run to run */
+  int most_sweeps, large_sweeps; /* local sweeps: on small grids 1 to most_sweeps, on large grids only large_sweeps; 0: none */
 } scale;
 
-/* 2^k - 1 where there is a choice: coarse grids of an even number of unknowns do not nest, and that hides what blocks do. */
+/* 2^k - 1 if possible, because coarse grids of an even number of unknowns are not nested, which hides the effect of blocks. */
 static const scale scales[STUDY_SCALES] = {
     [STUDY_QUICK] = {{{0, 8191, 127, 31}, {0, 8191, 127, 31}}, {0, 0, 127, 31}, {3, 3}, 2, 0},
     [STUDY_DEFAULT] = {{{0, 8191, 127, 31}, {0, 32767, 255, 39}}, {0, 0, 1023, 79}, {20, 5}, 5, 2},
     [STUDY_FULL] = {{{0, 8191, 127, 31}, {0, 8388607, 4095, 255}}, {0, 16777215, 4095, 255}, {20, 5}, 5, 2}};
 
-/* Grids whose blocks have to wait for room on a device. None in 1D, where creating a solver takes a third of a second a million unknowns. */
+/* Grids with more blocks than a device runs at once. There is none in 1D, where creating a solver takes a third of a second for
+   each million unknowns. */
 static const size_t filling[4] = {0, 0, 2047, 127};
 
 static scale scale_of(const study *s)
@@ -36,11 +37,12 @@ static scale scale_of(const study *s)
   return x;
 }
 
-/* 512 unknowns a block, as the papers on smoothers have them; small grids in 1D have blocks of 64, so that there are as many. */
+/* Blocks of 512 unknowns, as in the papers on smoothers. Small grids in 1D have blocks of 64, so that the number of blocks is
+   similar. */
 static const size_t blocks_of[2][4][3] = {{{0}, {64, 1, 1}, {16, 8, 1}, {8, 8, 8}}, {{0}, {512, 1, 1}, {32, 16, 1}, {8, 8, 8}}};
 
-/* Inside blocks: in 2D and 3D red-black with the best known weights between such walls (docs/weights.md); in 1D, where red-black V
-   cycles are exact but for rounding, the paper's Jacobi, damped. */
+/* Relaxation inside blocks: in 2D and 3D red-black with the best known weights for these walls (docs/weights.md). In 1D, where V
+   cycles with red-black are exact up to rounding, the paper's Jacobi, damped. */
 static double weight(int dim, int overlap, int sweeps)
 {
   static const double one[] = {0, 2.0 / 3, 1.15, 1.2}, more[] = {0, 2.0 / 3, 1.2, 1.3};
@@ -49,11 +51,11 @@ static double weight(int dim, int overlap, int sweeps)
 
 /* --- a setting, measured --- */
 
-/* Who relaxes: the library's blocks, its stale twin, the model of flight.h, a smoother without blocks. */
+/* Smoothers: the library's asynchronous one, its stale twin, the model of flight.h, and one without blocks. */
 enum { ASYNC, TWIN, MODEL, PLAIN };
 static const char *const kinds[] = {"async", "stale twin", "model", "plain"};
 
-enum { TURNING = GMG_ORDER_BACKWARD + 1, ORDERS = TURNING }; /* natural down, backward up: the model's alone */
+enum { TURNING = GMG_ORDER_BACKWARD + 1, ORDERS = TURNING }; /* natural downward, backward upward: only for the model */
 static const char *const orders[TURNING + 1] = {[GMG_ORDER_NATURAL] = "natural", [GMG_ORDER_TWO_COLOUR] = "two-colour",
                                            [GMG_ORDER_RANDOM] = "random", [GMG_ORDER_BACKWARD] = "backward",
                                            [TURNING] = "natural, then backward"};
@@ -66,19 +68,19 @@ typedef struct setting {
   size_t n, block[3];
   double omega;
   int levels, cycles, runs, clocked, histories;
-  int skipped; /* by measure(): refused, which is no failure */
+  int skipped; /* set by measure(): the setting was refused, which is no failure */
 } setting;
 
 enum { CYCLES = 8 };
 
 typedef struct result {
-  bench_samples factor, cycle, sweep, residual[CYCLES]; /* the last: by cycle, of the first residual */
+  bench_samples factor, cycle, sweep, residual[CYCLES]; /* residual after each cycle, relative to the first one */
   char skipped[256];
 } result;
 
 static gmg_params params_of(const setting *w, int run)
 {
-  gmg_params p = gmg_params_default();
+  gmg_params p = study_params();
   if (w->kind == PLAIN) p.smoother = gmg_smoother_by_name(w->plain);
   memcpy(p.async.block, w->block, sizeof p.async.block);
   p.async.local = (gmg_local_kind)w->local, p.async.local_sweeps = w->sweeps, p.async.overlap = w->overlap ? w->overlap : GMG_NONE, p.omega = w->omega;
@@ -86,14 +88,14 @@ static gmg_params params_of(const setting *w, int run)
   p.async.in_flight = w->in_flight, p.async.oversubscription = w->oversubscription;
   p.deterministic = w->kind == TWIN || w->kind == PLAIN;
   p.cycle = GMG_CYCLE_V, p.accel = GMG_ACCEL_NONE, p.precision = GMG_PRECISION_SAME, p.coarse_rtol = 1e-6;
-  p.restriction = GMG_RESTRICT_AVERAGE; /* of all alike */
+  p.restriction = GMG_RESTRICT_AVERAGE; /* number of runs of every setting */
   if (w->levels) p.coarse_cells = 2;
   p.max_levels = w->levels, p.max_cycles = w->cycles, p.rtol = 1e-200;
   return p;
 }
 
-/* What the runs of a setting share. A random order is another one in every run, and takes a solver of its own; where only time counts,
-   one will do. */
+/* State shared by the runs of a setting. A random order differs in every run, which needs another solver. If only the time
+   matters, one solver is enough. */
 typedef struct bed {
   gmg_problem problem;
   flight model;
@@ -120,7 +122,7 @@ static void clear_bed(bed *b)
   demo_array_destroy(&b->u);
 }
 
-/* r: NULL: does not count. The clock's seconds where there is one. */
+/* Runs once. r = NULL: the run is not recorded. Stores the seconds of the clock, if there is one. */
 static int solve(const setting *w, bed *b, int again, result *r)
 {
   const study_place *at = w->place;
@@ -138,7 +140,7 @@ static int solve(const setting *w, bed *b, int again, result *r)
   return 0;
 }
 
-/* On a device a solver's first two solves are not counted: in the second its work is recorded. */
+/* The first two solves on a device are not recorded, because the second records its work as a graph. */
 static int one_run(const setting *w, bed *b, int run, result *r)
 {
   const study_place *at = w->place;
@@ -214,7 +216,7 @@ static int measure(study *s, setting *w)
   struct cJSON *to = begin_record(s, w);
   if (*r.skipped) study_text(s, to, "skipped", r.skipped);
   if (w->cycles >= 5) study_spread(s, to, "factor", &r.factor);
-  if (w->kind != MODEL) study_spread(s, to, "cycle_seconds", &r.cycle); /* a model's time says nothing */
+  if (w->kind != MODEL) study_spread(s, to, "cycle_seconds", &r.cycle); /* the time of the model means nothing */
   study_spread(s, to, "sweep_seconds", &r.sweep);
   add_residuals(s, to, &r);
   if (w->in_flight) snprintf(flying, sizeof flying, "%d", w->in_flight);
@@ -237,15 +239,15 @@ static setting base(const study *s, const scale *x, const char *part, int dim, i
 
 /* --- Table 3: the order --- */
 
-/* The library's blocks in every order: one in flight (with two sweeps, the default), as many as there are threads or room; and the stale
-   twin, to which all orders are the same. */
+/* The library's blocks in every order: with one in flight (only with two sweeps, the default), and with as many as there are
+   threads or room. Also the stale twin, which is the same in every order. */
 static int orders_of(study *s, setting w, int no_single)
 {
   const int runs_of_chance = w.runs;
   for (int many = w.sweeps != 2 || no_single; many < 2; many++)
     for (int i = 0; i < ORDERS - 1; i++) {
       w.kind = ASYNC, w.order = as_told[i], w.in_flight = many ? 0 : 1;
-      w.runs = many || w.order == GMG_ORDER_RANDOM || runs_of_chance < 3 ? runs_of_chance : 3; /* one block after the other: no chance */
+      w.runs = many || w.order == GMG_ORDER_RANDOM || runs_of_chance < 3 ? runs_of_chance : 3; /* one block after the other gives the same result in every run */
       if (measure(s, &w)) return 1;
     }
   w.kind = TWIN, w.in_flight = 0, w.order = GMG_ORDER_RANDOM, w.runs = 3;
@@ -262,13 +264,13 @@ static int over_order(study *s)
           setting w = base(s, &x, "order", dim, size);
           w.overlap = overlap, w.sweeps = sweeps, w.omega = weight(dim, overlap, sweeps);
           if (w.n && (size == SMALL_GRID || sweeps == x.large_sweeps))
-            if (orders_of(s, w, size == LARGE_GRID && study_is_device(w.place))) return 1; /* takes a device minutes a solve */
+            if (orders_of(s, w, size == LARGE_GRID && study_is_device(w.place))) return 1; /* takes a device minutes for each solve */
         }
   return 0;
 }
 
-/* The paper's order follows a Gaussian elimination; what comes nearest is Gauss-Seidel unknown by unknown. Blocks of whole lines in natural
-   order, one in flight, are just that. On the host, where these sweeps have a place. */
+/* The paper's order follows a Gaussian elimination. Gauss-Seidel unknown by unknown is most similar. Blocks of whole lines in
+   natural order, one in flight, do this, on the host. */
 static int over_elimination(study *s)
 {
   const scale x = scale_of(s);
@@ -289,7 +291,7 @@ static int over_elimination(study *s)
 
 /* --- Table 5: blocks in flight --- */
 
-/* The model, on the host, in every order. */
+/* The model in every order, on the host. */
 static int flights_of(study *s, setting w)
 {
   const int total = (int)blocks(&w), runs_of_chance = w.runs;
@@ -304,7 +306,7 @@ static int flights_of(study *s, setting w)
   return 0;
 }
 
-/* One unknown a block: two colours, half of the blocks in flight are red-black. */
+/* Blocks of one unknown in two colours, with half of the blocks in flight: red-black. */
 static int chess_board(study *s, const scale *x, int dim)
 {
   setting w = base(s, x, "flight", dim, SMALL_GRID);
@@ -329,7 +331,8 @@ static int model_flight(study *s, const scale *x)
   return 0;
 }
 
-/* Thread blocks of a device that may be at work: so many; so many for every multiprocessor, as the paper has them; all that fit. */
+/* Limits of the thread blocks in flight on a device: given numbers, numbers for each multiprocessor as in the paper, and as many
+   as fit. */
 typedef struct room {
   int in_flight, oversubscription;
 } room;
@@ -337,7 +340,7 @@ typedef struct room {
 static const room rooms[2][9] = {{{1, 0}, {4, 0}, {16, 0}, {64, 0}, {0, 0}, {-1, 0}},
                                  {{64, 0}, {0, 1}, {0, 2}, {0, 4}, {0, 5}, {0, 8}, {0, 16}, {0, 0}, {-1, 0}}};
 
-/* Backward is natural order mirrored. */
+/* Backward order is the mirror image of natural order, so it is left out. */
 static int rooms_of(study *s, setting w, const room *r)
 {
   static const int order[] = {GMG_ORDER_NATURAL, GMG_ORDER_RANDOM, GMG_ORDER_TWO_COLOUR};
@@ -349,7 +352,7 @@ static int rooms_of(study *s, setting w, const room *r)
   return 0;
 }
 
-/* Small grids, all of whose blocks find room, as the model has them; grids whose blocks have to wait, and there with overlap, too. */
+/* Small grids, whose blocks all run at once, as in the model; and grids with more blocks, also with overlap. */
 static int device_flight(study *s, const scale *x)
 {
   for (int dim = 1; dim <= 3; dim++) {
@@ -372,7 +375,7 @@ static int over_flight(study *s)
 
 /* --- Table 4: locality --- */
 
-/* Seconds of a smoothing step, coarser levels included, over the blocks' size and order, on grids beyond the caches. */
+/* Seconds of a smoothing step, including coarser levels, for block sizes and orders, on grids larger than the caches. */
 static int over_locality(study *s)
 {
   const scale x = scale_of(s);
@@ -382,7 +385,7 @@ static int over_locality(study *s)
       setting w = base(s, &x, "locality", dim, LARGE_GRID);
       w.n = x.locality[dim], w.overlap = 1, w.omega = weight(dim, 1, 2), w.cycles = 1, w.clocked = 1, w.runs = 3;
       for (int a = 0; a < dim; a++) w.block[a] = sides[dim][i];
-      for (int o = 0; o < ORDERS - 1 && !w.skipped; o++) { /* a block that is too large is so in every order */
+      for (int o = 0; o < ORDERS - 1 && !w.skipped; o++) { /* a block that is too large is refused in every order */
         w.order = as_told[o];
         if (measure(s, &w)) return 1;
       }

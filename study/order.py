@@ -26,7 +26,7 @@ def cell(record, name="factor", digits=3):
 
 
 def left_out(rows):
-    """Below a table: why some of its cells say no more than "-"."""
+    """The text below a table with the reasons of cells "-"."""
     reasons = dict.fromkeys(r["skipped"] for r in rows if "skipped" in r)
     return "".join(f"\n\nLeft out: {reason}." for reason in reasons)
 
@@ -85,7 +85,7 @@ def time_table(results):
 
 
 def elimination_table(results):
-    """On the host wherever it ran; so its own file has it."""
+    """Always of the host, and in the host's file."""
     seen, rows = [] if has_device(results) else select(results, part="elimination"), []
     for dim in values(seen, "dim") if seen else []:
         here = select(seen, dim=dim)
@@ -100,7 +100,7 @@ def flight_rows(results, smoother):
 
 
 def flight_table(results):
-    """The model, which is the host's, too."""
+    """The model, which also runs on the host."""
     rows, seen = [], [] if has_device(results) else flight_rows(results, "model")
     for wanted in settings(seen, *KEYS, "order"):
         here = of_setting(seen, (*KEYS, "order"), wanted)
@@ -120,7 +120,7 @@ def room_name(room):
 
 
 def room_lines(results):
-    """Of every grid and overlap, thread blocks from few to many: what they are, and the records of the orders."""
+    """For every grid and overlap, and every number of thread blocks in ascending order: these, and the records of the orders."""
     seen = flight_rows(results, "async")
     for wanted in settings(seen, *KEYS):
         here = of_setting(seen, KEYS, wanted)
@@ -154,7 +154,7 @@ def pace(record):
 
 
 def pace_table(results):
-    """Of the medians, where blocks have to wait for room; there the residuals by cycle are kept."""
+    """The table of times, from medians, for grids with more blocks than a device runs at once. Their records have the residual of each cycle."""
     rows = []
     for grid, room, line in room_lines(results):
         paper = paper_of(grid, room)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Fills the tables of the study's pages in docs/ from study/results. Usage: page.py [--check] [--results FOLDER] [PAGE ...]
-A page is a module of this folder: PAGE, the file; FILES, patterns of the results it shows, the largest sizes first; TABLES, by name a function
-from the results of one file to a table, or None where that file has nothing for it; complete(), if there is one, puts files into others. A table stands between the lines <!-- NAME --> and
-<!-- end -->, once for every file that has something; those named in a module's ONCE only for the first of a device. --check writes nothing and
-fails where a page is not what the results make of it, or a picture was drawn from others (picture.py leaves in it what it is drawn from)."""
+A page is a module of this folder. PAGE is its file. FILES are patterns of its results, the largest sizes first. TABLES has for each name a
+function from the results of a file to a table, or None if the file has no such results. complete(), if there is one, merges files. A
+table stands between the lines <!-- NAME --> and <!-- end -->, once for every file that has results for it; tables in ONCE only for the
+first file of a device. --check writes nothing. It fails if a page differs from what the results give, or if a picture was drawn from
+other results (picture.py stores their names in it)."""
 import argparse
 import hashlib
 import importlib
@@ -38,7 +39,7 @@ def values(results, key):
 
 
 def spread(record, name, digits=3):
-    """Median (min - max); nothing where it was not measured."""
+    """Median (min - max); empty if it was not measured."""
     value = record.get(name)
     if not value:
         return ""
@@ -57,7 +58,7 @@ def origin(data):
 
 
 def load(path):
-    """A file of results; each of them knows whether there was a device, and whether threads that waited slept."""
+    """A file of results. Adds to each record whether there was a device, and whether waiting threads slept."""
     data = json.loads(path.read_text())
     for r in data["results"]:
         r["device"], r["passive"] = data["device"] != "none", data.get("wait_policy") == "passive"
@@ -74,7 +75,7 @@ def sources(data):
 
 
 def sources_of(picture):
-    """What a PNG's text says that it was drawn from."""
+    """The files from which a PNG was drawn, according to its text."""
     content, at, found = picture.read_bytes(), 8, []
     while at < len(content):
         length, kind = struct.unpack(">I4s", content[at:at + 8])
@@ -94,7 +95,7 @@ def check_pictures(folder, results):
 
 
 def read(module, paths):
-    """These files, those put into others that are parts of them."""
+    """The files; a module may merge some into others."""
     return getattr(module, "complete", lambda files: files)([load(path) for path in paths])
 
 

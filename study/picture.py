@@ -1,4 +1,4 @@
-"""What the pictures of the study share: colours, and a main program that draws them."""
+"""Shared by the pictures of the study: colours, and a main program that draws them."""
 import argparse
 import pathlib
 import sys

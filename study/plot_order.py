@@ -24,7 +24,7 @@ def curve(axes, rows, key, name, label, **style):
 
 
 def logarithmic(axes):
-    """Both axes; the second one with numbers that can be read."""
+    """Labels both axes. The second one has plain numbers."""
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -84,7 +84,7 @@ def abscissa(record):
 
 
 def draw_room(results):
-    """Of the largest grid of every dimension: the factor above, the time of a cycle below; overlap dashed."""
+    """The largest grid of every dimension: the factor above, the time of a cycle below. Curves with overlap are dashed."""
     seen = [dict(r, at=abscissa(r), ms={key: 1e3 * r["cycle_seconds"]["median"] for key in ("median", "min", "max")})
             for r in order.flight_rows(results, "async") if "factor" in r and abscissa(r)]
     if not seen:

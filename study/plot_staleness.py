@@ -14,7 +14,7 @@ COLOURS = {"sync": "#000000", "static": "#E69F00", "stride": "#D55E00", "ticket"
 
 
 def plain(axis, subs=(1, 2, 5)):
-    """So many times every power of ten, without exponents."""
+    """Ticks at these multiples of the powers of ten, without exponents."""
     axis.set_major_locator(LogLocator(subs=subs))
     axis.set_major_formatter("{x:g}")
     axis.set_minor_formatter(NullFormatter())

@@ -36,7 +36,7 @@ static gmg_status setup_cuda(const gmg_smoother_level *l, void **state)
   return setup(l, state, GMG_BACKEND_CUDA);
 }
 
-/* What the inner one has, but for the setup. */
+/* The functions of the inner smoother, except setup. */
 static const gmg_smoother_ops *watched(gmg_smoother_ops *to, const gmg_smoother_ops *inner,
                                        gmg_status (*our_setup)(const gmg_smoother_level *, void **))
 {
@@ -66,7 +66,7 @@ int study_relaxation_create(relaxation *x, const study_place *place, const gmg_p
   wrap(x, params->smoother);
   p.smoother = &x->smoother;
   p.precision = GMG_PRECISION_SAME, p.accel = GMG_ACCEL_NONE;
-  p.max_levels = 2, p.coarse_cells = 1; /* the coarse one is there so that the fine one has a smoother */
+  p.max_levels = 2, p.coarse_cells = 1; /* a coarse level, without which the finest would have no smoother */
   const gmg_status status = gmg_solver_create(place->context, problem, &p, &x->solver);
   if (status == GMG_ERR_MEMORY || status == GMG_ERR_UNSUPPORTED) return -1;
   if (demo_check(o, place->context, status)) return 1;

@@ -1,9 +1,9 @@
 /* Block-asynchronous relaxation as a solver, after Anzt, Tomov, Dongarra, Heuveline, "A block-asynchronous relaxation method for
- * graphics processing units" (2013): its Tables 2 to 5 and Figures 5 to 9, on stencils that stand for its matrices.
- * docs/study-relaxation.md shows the results and says which stencil stands for which matrix, and what has no counterpart.
+ * graphics processing units" (2013): its Tables 2 to 5 and Figures 5 to 9, on stencils in place of its matrices.
+ * docs/study-relaxation.md shows the results, and says which stencil replaces which matrix, and which matrix has none.
  *
- * -Lap u + eps u = f with h = 1 and zero Dirichlet walls, f = 1, u = 0 at the start, double. eps is such that Jacobi's iteration
- * matrix has the paper's spectral radius. async-(k): every block does k undamped Jacobi sweeps, no overlap, one pass an iteration. */
+ * -Lap u + eps u = f with h = 1 and zero Dirichlet walls, f = 1, u = 0 at the start, double. eps gives Jacobi's iteration matrix
+ * the paper's spectral radius. async-(k): every block does k undamped Jacobi sweeps, without overlap, in one pass per iteration. */
 #include "relaxation.h"
 
 #include <math.h>
@@ -43,14 +43,14 @@ scale study_relaxation_scale(const study *s)
 
 /* --- problems, parameters, records --- */
 
-/* Jacobi's matrix has the radius 2 dim cos(pi / (n + 1)) / (2 dim + eps). */
+/* The spectral radius of Jacobi's iteration matrix is 2 dim cos(pi / (n + 1)) / (2 dim + eps). */
 static double eps_of(const stand_in *c) { return 2 * c->dim * (cos(PI / ((double)c->n + 1)) / c->rho - 1); }
 
 gmg_problem study_relaxation_problem(const stand_in *c) { return study_problem(c->dim, c->n, eps_of(c)); }
 
 gmg_params study_relaxation_params(const method *m, const size_t block[3])
 {
-  gmg_params p = gmg_params_default();
+  gmg_params p = study_params();
   p.smoother = gmg_smoother_by_name(m->smoother);
   if (m == &study_relaxation_async_default) return p;
   p.omega = 1;

@@ -1,10 +1,10 @@
-/* What the parts of study_relaxation share: stencils, methods, how much is done, records. */
+/* Stencils, methods, scales and records of study_relaxation. */
 #ifndef GMG_STUDY_RELAXATION_H
 #define GMG_STUDY_RELAXATION_H
 
 #include "relax.h"
 
-/* A stencil in the place of a matrix: unknowns along an axis, spectral radius of Jacobi's matrix, blocks of the unknowns. */
+/* A stencil in place of a matrix: unknowns along an axis, spectral radius of Jacobi's iteration matrix, shapes of blocks. */
 typedef struct stand_in {
   const char *matrix;
   int dim;
@@ -12,7 +12,7 @@ typedef struct stand_in {
   double rho;
   size_t block[3]; /* about the paper's 448 consecutive unknowns */
   size_t small[3]; /* about 128, as for Tables 2 and 3 */
-  int iterations;  /* until async-(5) is near the rounding floor, or as many as make sense */
+  int iterations;  /* iterations until async-(5) is near the rounding floor, or fewer if that takes too many */
 } stand_in;
 
 enum { CHEM, FV1, FV2, FV3, TREFETHEN, CASES };
@@ -20,16 +20,17 @@ extern const stand_in study_relaxation_cases[CASES];
 
 typedef struct method {
   const char *name, *smoother;
-  int local; /* k; 0: not a method of blocks, or gmg's default */
-  int stale, once;  /* the deterministic twin; deterministic, so that one run tells the residuals */
-  int on_host;      /* has no place on a device */
+  int local; /* k; 0: no blocks, or gmg's default */
+  int stale, once;  /* stale: the deterministic twin. once: deterministic, so one run gives the residuals */
+  int on_host;      /* 1: does not run on a device */
 } method;
 
 extern const method study_relaxation_jacobi, study_relaxation_gauss_seidel, study_relaxation_async_default;
 method study_relaxation_async(int k, int stale);
 
-/* Runs of the spread, of the one where threads wait, of other asynchronous rates, of times of what is deterministic; the large grid of
-   Table 4 (along an axis), its iterations; how many times fewer iterations than the cases have. */
+/* Numbers of runs: of the spread, of the spread with waiting threads, of other asynchronous rates, of times of deterministic
+   methods. large: unknowns along an axis of the large grid of Table 4, and its iterations. part: divides the numbers of
+   iterations. */
 typedef struct scale {
   int spread, waiting, runs, times;
   size_t large;
@@ -39,13 +40,13 @@ typedef struct scale {
 scale study_relaxation_scale(const study *s);
 
 gmg_problem study_relaxation_problem(const stand_in *c);
-gmg_params study_relaxation_params(const method *m, const size_t block[3]); /* block: NULL for gmg's own */
+gmg_params study_relaxation_params(const method *m, const size_t block[3]); /* block = NULL: gmg's default */
 const study_place *study_relaxation_place(const study *s, const method *m);
 
-/* block: NULL: says nothing of blocks. */
+/* block = NULL: blocks are not recorded. */
 struct cJSON *study_relaxation_begin_record(study *s, const char *part, const char *paper, const stand_in *c, const char *name,
                                             const study_place *at, const size_t block[3]);
-/* A record that says why there is nothing in it: the context's text. Returns 0. */
+/* Adds a record that contains only the reason, the context's text. Returns 0. */
 int study_relaxation_skip(study *s, const char *part, const char *paper, const stand_in *c, const char *name,
                           const study_place *at);
 

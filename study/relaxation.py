@@ -1,4 +1,4 @@
-"""The tables of docs/study-relaxation.md (page.py fills them in), the paper's numbers and what theory says."""
+"""The tables of docs/study-relaxation.md (page.py fills them in), the paper's numbers and the theory."""
 import functools
 import math
 
@@ -97,7 +97,7 @@ def stale_factor(n, eps, lines, k, dim=2, at_once=0):
 # --- tables ---
 
 def stand_ins(results):
-    """The same in all files: shown of the device's."""
+    """The stencils. All files have the same, so the table is made from the device's."""
     rows = []
     for matrix, (unknowns, entries, rho) in TABLE_1.items():
         r = first(results, part="solvers", matrix=matrix, where="device")
@@ -152,7 +152,7 @@ FLOOR = 1e-14  # below, rounding has a part in the residual
 
 
 def range_table(results):
-    """How far runs come to differ, over the iterations before the floor."""
+    """The differences between runs, over the iterations before the floor."""
     rows = []
     for r in [r for matrix in ("Fv1", "Trefethen_20000") for r in measured(results, part="spread", matrix=matrix, method="async-(5)")]:
         twin = first(measured(results, part="spread", matrix=r["matrix"], method="async-(5), stale"))
@@ -228,7 +228,7 @@ def iteration_table(results):
 
 
 def curve(record, key, median=False):
-    """Where a curve's points are, in iterations or in seconds of the fastest (or the median) run, and its residuals."""
+    """The points of a curve, in iterations or in seconds of the fastest (or the median) run, and its residuals."""
     if key == "iterations":
         return record["iterations"], record["residual"]
     if record["method"] in ("CG", "multigrid"):
@@ -251,7 +251,7 @@ def reached_at(record, key, median=False):
 
 
 def beyond(record, key, median=False):
-    """The same, or, for what is slow, from the factor."""
+    """Like reached_at(); for slow methods extrapolated by the factor."""
     at = reached_at(record, key, median)
     if at is not None:
         return number(at, 3)

@@ -1,14 +1,16 @@
-/* What iterations cost: local sweeps (Table 4), the same on a large grid, and the time of an iteration over their number (Figure 8). */
+/* Cost of iterations: local sweeps (Table 4), also on a large grid, and the time of an iteration over the number of iterations in
+   a call (Figure 8). */
 #include "relaxation.h"
 
 #include <math.h>
 
 /* --- the cost of local sweeps: Table 4 --- */
 
-enum { CALLS = 100, CALL = 5, FACTOR = 100 }; /* calls that are timed, iterations in one, for the factor */
+enum { CALLS = 100, CALL = 5, FACTOR = 100 }; /* CALLS: timed calls. CALL: iterations of each. FACTOR: iterations for the factor */
 
-/* Seconds of calls of a few iterations, too short to be disturbed often. Then, threads waiting for each other after every iteration,
-   which takes the end of a call out of the residual, the reduction of an iteration where a single mode of the error is left. */
+/* Times calls of a few iterations, which are too short to be disturbed often. Then measures the reduction of an iteration when a
+   single mode of the error remains. Threads wait for each other after each of these iterations, so that the end of a call does not
+   affect the residual. */
 static int local_sweeps(study *s, const stand_in *c, const char *paper, int k, int stale, const scale *scale)
 {
   const study_place *at = study_best(s);
@@ -39,10 +41,10 @@ static int local_sweeps(study *s, const stand_in *c, const char *paper, int k, i
   return 0;
 }
 
-/* The same where the fields do not fit into a cache: time alone. */
+/* Times local sweeps on a grid that does not fit into a cache. */
 static int large_sweeps(study *s, size_t n, int k, const scale *scale)
 {
-  const stand_in c = {"", 2, n, cos(3.14159265358979323846 / ((double)n + 1)), {0}, {0}, 0}; /* eps = 0; gmg's blocks */
+  const stand_in c = {"", 2, n, cos(3.14159265358979323846 / ((double)n + 1)), {0}, {0}, 0}; /* eps = 0, and gmg's default blocks */
   const study_place *at = study_best(s);
   const method m = study_relaxation_async(k, 0);
   const gmg_problem p = study_relaxation_problem(&c);
@@ -51,7 +53,7 @@ static int large_sweeps(study *s, size_t n, int k, const scale *scale)
   relaxation x;
   seconds.count = 0;
   int failed = study_relaxation_create(&x, at, &p, &params);
-  for (int r = -1; r < scale->times && !failed; r++) { /* the first touches the memory */
+  for (int r = -1; r < scale->times && !failed; r++) { /* the first run touches the memory */
     failed = study_relaxation_begin(&x);
     for (int i = 0; i < scale->large_iterations && !failed; i++) {
       const double took = study_relaxation_sweep(&x, 1, 1);

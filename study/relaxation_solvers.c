@@ -1,11 +1,11 @@
-/* Solvers against each other: Figures 6, 7 and 9, Table 5; a multigrid curve beside them. */
+/* Comparison of solvers: Figures 6, 7 and 9, Table 5, and a multigrid curve. */
 #include "relaxation.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINTS = 40 }; /* of a curve, after its start */
+enum { POINTS = 40 }; /* points of a curve, besides the start */
 
 static const char *const solvers_paper = "Figures 6, 7, 9; Table 5";
 
@@ -14,7 +14,7 @@ static int relax_and_record(study *s, const stand_in *c, const method *m, const 
   const study_place *at = study_relaxation_place(s, m);
   const gmg_problem p = study_relaxation_problem(c);
   const gmg_params params = study_relaxation_params(m, m->local ? c->block : NULL);
-  const int alone = !study_is_device(at) && demo_cells(&p) <= 4096; /* the host's async keeps to one thread */
+  const int alone = !study_is_device(at) && demo_cells(&p) <= 4096; /* async on the host uses one thread */
   const int runs = m->once || alone ? scale->times : scale->runs, step = (c->iterations / scale->part + POINTS - 1) / POINTS;
   static bench_samples residual[POINTS + 1], seconds, factor;
   double iterations[POINTS + 1], median[POINTS + 1], least[POINTS + 1], most[POINTS + 1];
@@ -23,7 +23,7 @@ static int relax_and_record(study *s, const stand_in *c, const method *m, const 
   int failed = study_relaxation_create(&x, at, &p, &params);
   for (int r = 0; r < runs && !failed; r++) {
     static bench_samples took;
-    double now = 1, high = 1; /* high: at the last but tenth point, or the last one above 1e-13 */
+    double now = 1, high = 1; /* high: residual ten points before the last one above 1e-13 */
     int from = 0, to = 0;
     took.count = 0;
     failed = study_relaxation_begin(&x);
@@ -55,15 +55,15 @@ static int relax_and_record(study *s, const stand_in *c, const method *m, const 
   return 0;
 }
 
-/* Conjugate gradients, written out to count their iterations (the library's are its coarse solver, whose time is measured below).
-   q = A p is minus the residual of p for f = 0. Returns the points. */
+/* Conjugate gradients, written here to count their iterations. (The library has them as coarse solver, which is timed below.) q =
+   A p is minus the residual of p for f = 0. Returns the number of points. */
 static int cg_history(relaxation *x, double *history, int most)
 {
   const size_t n = x->cells;
   double *zero = x->f.here, *q = x->r.here, *p = x->u.here, *r = malloc(n * sizeof *r), rr = (double)n;
   int count = 0;
   if (!r) return 0;
-  for (size_t i = 0; i < n; i++) zero[i] = 0, p[i] = r[i] = 1; /* f = 1, u = 0: all of f is left */
+  for (size_t i = 0; i < n; i++) zero[i] = 0, p[i] = r[i] = 1; /* f = 1 and u = 0, so the residual is f */
   history[count++] = 1;
   while (count < most && rr > 1e-28 * (double)n) {
     double pq = 0, before = rr;
@@ -78,7 +78,7 @@ static int cg_history(relaxation *x, double *history, int most)
   return count;
 }
 
-/* The library's conjugate gradients alone, one level, once for every tolerance: residual reached and seconds. */
+/* The library's conjugate gradients as a solver of one level, once for every tolerance: residual and seconds. */
 static int cg_times(study *s, const stand_in *c, const scale *scale, struct cJSON *to)
 {
   enum { TOLERANCES = 12 };
@@ -91,14 +91,14 @@ static int cg_times(study *s, const stand_in *c, const scale *scale, struct cJSO
   study_fill(&p, f.here, failed ? 0 : 1);
   if (!failed) failed = demo_array_send(&at->demo, &f);
   for (int t = 0; t < TOLERANCES && !failed; t++) {
-    gmg_params params = gmg_params_default();
+    gmg_params params = study_params();
     gmg_report report = {0};
     gmg_solver *solver = NULL;
     bench_samples seconds = {0};
     params.max_levels = 1, params.accel = GMG_ACCEL_NONE, params.precision = GMG_PRECISION_SAME, params.max_cycles = 1;
     params.coarse_rtol = params.rtol = pow(10, -t - 1);
     failed = demo_check(&at->demo, at->context, gmg_solver_create(at->context, &p, &params, &solver));
-    for (int r = -1; r < scale->times && !failed; r++) { /* the first touches the memory */
+    for (int r = -1; r < scale->times && !failed; r++) { /* the first run touches the memory */
       failed = demo_array_zero(&at->demo, &u);
       const gmg_status status = failed ? GMG_OK : gmg_solve(solver, f.there, u.there, &report);
       if (!gmg_status_is_outcome(status)) failed = demo_check(&at->demo, at->context, status);
@@ -153,13 +153,13 @@ static int look(void *data, int cycle, double residual, double target)
   return 0;
 }
 
-/* The default solver; cycles until rounding ends it. */
+/* The default solver, cycle by cycle down to the rounding floor. */
 static int multigrid(study *s, const stand_in *c, const scale *scale)
 {
   enum { MAX_CYCLES = 64 };
   const study_place *at = study_best(s);
   const gmg_problem p = study_relaxation_problem(c);
-  gmg_params params = gmg_params_default();
+  gmg_params params = study_params();
   gmg_solver *solver = NULL;
   static bench_samples seconds[MAX_CYCLES], residual[MAX_CYCLES];
   double iterations[MAX_CYCLES], time[MAX_CYCLES], least[MAX_CYCLES], left[MAX_CYCLES];
@@ -176,7 +176,7 @@ static int multigrid(study *s, const stand_in *c, const scale *scale)
     failed = demo_array_zero(&at->demo, &u);
     const gmg_status status = failed ? GMG_OK : gmg_solve(solver, f.there, u.there, NULL);
     if (!gmg_status_is_outcome(status)) failed = demo_check(&at->demo, at->context, status);
-    if (w.count < count) count = w.count; /* all runs have so many */
+    if (w.count < count) count = w.count; /* all runs have this many cycles */
     for (int i = 0; i < w.count && r >= 0; i++) bench_add(&seconds[i], w.seconds[i]), bench_add(&residual[i], w.residual[i]);
   }
   gmg_solver_destroy(solver);

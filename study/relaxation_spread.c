@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MARKS = 15 }; /* at most */
+enum { MARKS = 15 }; /* most points */
 
 static void record_spread(study *s, struct cJSON *to, const double *residual, int runs, const int *marks, int count)
 {
@@ -21,7 +21,7 @@ static void record_spread(study *s, struct cJSON *to, const double *residual, in
     }
     variance[i] = runs > 1 ? squares / (runs - 1) : 0;
   }
-  /* without a spread the average is what they all are, not that within rounding */
+  /* without a spread the average is exactly the residual of all runs */
   for (int i = 0; i < count; i++)
     if (most[i] == least[i]) average[i] = most[i], variance[i] = 0;
   study_number(s, to, "runs", runs);
@@ -32,7 +32,7 @@ static void record_spread(study *s, struct cJSON *to, const double *residual, in
   study_numbers(s, to, "variance", variance, (size_t)count, 5);
 }
 
-/* `wait`: after every iteration all threads wait for each other; else only where a residual is measured. */
+/* wait = 1: all threads wait for each other after every iteration. Otherwise they wait only when a residual is measured. */
 static int spread_of(study *s, const stand_in *c, const char *paper, int stale, int wait, int runs, const int *marks, int count)
 {
   const study_place *at = study_best(s);

@@ -1,9 +1,9 @@
 /* Asynchronous smoothers against classical ones, after Anzt, Dongarra, Gates, Tomov, "Block-asynchronous multigrid smoothers for
- * GPU-accelerated systems" (2011): its Figures 4 to 7 and Table 1, what its undamped local sweeps leave behind and what cures that, and
- * the same in two and three dimensions. docs/study-smoothers.md shows the results and says what is measured how.
+ * GPU-accelerated systems" (2011): its Figures 4 to 7 and Table 1; errors that undamped local sweeps leave, and remedies; two and
+ * three dimensions. docs/study-smoothers.md shows the results, and says how they were measured.
  *
- * The problem is -Lap u + eps u = f with h = 1 and zero Dirichlet walls; corrections in double, V cycles, no acceleration, CG to 1e-6
- * on the coarsest grid. f is random and the guess zero, unless it says otherwise. */
+ * The problem is -Lap u + eps u = f with h = 1 and zero Dirichlet walls. Corrections are in double, V cycles, no acceleration, CG
+ * to 1e-6 on the coarsest grid. f is random and the guess zero, unless a record says otherwise. */
 #include "experiment.h"
 
 #include <math.h>
@@ -30,10 +30,10 @@ static scale scale_of(const study *s)
   return x;
 }
 
-/* Beside a device a host is spared what would take it minutes: conjugate gradients on the coarse one of two grids in 1D do thousands of
-   iterations where eps is small, and hundreds at 1e-3. So Gauss-Seidel, which has its place there, has fewer unknowns in "condition" for
-   smaller eps and for the start that the paper does not have, and columns that the paper does not have end sooner than the others. What
-   Figures 4, 5 and 6 miss by that are parts of their own, which can go side by side. */
+/* Beside a device some settings of the host have fewer unknowns, because they would take minutes. Conjugate gradients on the
+   coarse one of two grids in 1D do thousands of iterations if eps is small, and hundreds at 1e-3. This affects Gauss-Seidel in
+   "condition" for smaller eps and for the start that the paper does not have, and columns that the paper does not have. The
+   missing rows of Figures 4, 5 and 6 are separate parts of the program, which can run at the same time. */
 enum { SERIAL_CONDITION = 100000, SERIAL_SIZE = 10000000, HOST_COLUMNS = 1000000 };
 
 static int spared(const study *s, int on_host, const setting *w, size_t most)
@@ -41,10 +41,10 @@ static int spared(const study *s, int on_host, const setting *w, size_t most)
   return on_host && w->dim == 1 && w->n > most && study_is_device(study_best(s));
 }
 
-/* Beyond, and for eps < 1e-4, a single run: so many blocks differ by nothing in the digits shown. */
+/* Larger sizes, and eps < 1e-4, have a single run: with so many blocks runs agree in all digits that are shown. */
 enum { SINGLE_RUN_UNKNOWNS = 1000000 };
 
-/* With two grids and eps = 1e-3; Gauss-Seidel on the host, where it is at home. The paper has 1D alone. */
+/* Two grids and eps = 1e-3. Gauss-Seidel runs on the host. The paper has only 1D. */
 static setting base(const study *s, const char *part, const char *paper, const char *method, int dim)
 {
   const study_place *place = study_method_named(method)->serial ? &s->place[STUDY_HOST] : study_best(s);
@@ -53,14 +53,14 @@ static setting base(const study *s, const char *part, const char *paper, const c
                    .steps = 2, .levels = 2, .cycles = 12, .rtol = NEVER, .runs = scale_of(s).runs};
 }
 
-/* The paper's two, and the second with damped local sweeps. */
+/* The paper's two smoothers, and the second one with damped local sweeps. */
 static const char *const compared[] = {"gauss_seidel", "async-2011", "async-2011, damped"};
 enum { COMPARED = sizeof compared / sizeof *compared };
 
-static const char *const figures[] = {"", "Figure 4", "Figure 5"}; /* by steps */
+static const char *const figures[] = {"", "Figure 4", "Figure 5"}; /* index: steps */
 
-/* Figures 4 and 5: two grids, 1 and 2 smoothing steps, over the condition number, of which 2D and 3D have every other one; Gauss-Seidel
-   from a random u as well, which gives the factor that theory predicts. */
+/* Figures 4 and 5: two grids, 1 and 2 smoothing steps, over the condition number. 2D and 3D have every second condition number.
+   Gauss-Seidel also starts from a random u, which gives the factor that theory predicts. */
 static int over_condition(study *s)
 {
   const scale x = scale_of(s);
@@ -80,7 +80,7 @@ static int over_condition(study *s)
   return 0;
 }
 
-/* The paper's rows of them that the host was spared. */
+/* The paper's rows that are left out on the host of a device. */
 static int spared_condition(study *s, int steps)
 {
   const scale x = scale_of(s);
@@ -95,7 +95,7 @@ static int spared_condition(study *s, int steps)
 static int figure_4(study *s) { return spared_condition(s, 1); }
 static int figure_5(study *s) { return spared_condition(s, 2); }
 
-/* Sizes that are nested in the next one, but in 1D, where they are the paper's. */
+/* Sizes that are nested in the next larger one; in 1D those of the paper. */
 static size_t first_size(int dim, size_t most)
 {
   static const size_t least[4] = {0, 10000, 63, 15};
@@ -126,9 +126,9 @@ static int figure_6(study *s)
   return spared(s, 1, &w, SERIAL_SIZE) ? study_measure(s, &w) : 0;
 }
 
-/* Who smooths where: the columns of Table 1 and the bars of Figure 7. The paper's, async-(5) damped so that it converges; the same on
-   the host's threads; what the paper only foresaw, everything on the device; and the default of gmg. ours: on a host, and not in
-   the paper. */
+/* The columns of Table 1 and the bars of Figure 7: smoother, and where it runs. They are the paper's (async-(5) is damped, so that
+   it converges); async-(5) on the threads of the host; everything on the device, which the paper only announces; and gmg's
+   default. ours: on a host, and not in the paper. */
 static const struct {
   const char *name, *method;
   int place, offload, no_clock, ours;
@@ -152,7 +152,7 @@ static int all_columns(study *s, setting w)
   return 0;
 }
 
-/* Table 1: seconds of the smoother until the residual is 1e-6 of f, 2 to 5 levels. In 2D and 3D one size. */
+/* Table 1: seconds of the smoother in a solve to 1e-6 of f, with 2 to 5 levels. 2D and 3D have one size. */
 static int table_1(study *s)
 {
   const scale x = scale_of(s);
@@ -166,8 +166,8 @@ static int table_1(study *s)
   return 0;
 }
 
-/* Figure 7: where the time of a V cycle goes, over the smoothing steps; 10 levels, or as many as there are; condition number estimate
-   1e6. */
+/* Figure 7: parts of the time of a V cycle, over the smoothing steps, with 10 levels or as many as there are. The estimated
+   condition number is 1e6. */
 static int breakdown(study *s)
 {
   const scale x = scale_of(s);
@@ -180,7 +180,7 @@ static int breakdown(study *s)
   return 0;
 }
 
-/* Not in the paper: V cycles from three starts, and the cures. */
+/* Beyond the paper: V cycles from three starts, and the remedies. */
 static int over_start(study *s)
 {
   const scale x = scale_of(s);
@@ -191,7 +191,7 @@ static int over_start(study *s)
           setting w = base(s, "start", "", m->name, dim);
           w.n = x.start[dim], w.eps = 1e-6, w.steps = steps, w.levels = 0, w.start = start, w.cycles = 20;
           w.rtol = start == START_U_RANDOM ? 1e-30 : 1e-6;
-          if (start == START_F_ONE) w.runs = 1; /* for the number of cycles */
+          if (start == START_F_ONE) w.runs = 1; /* starts for the number of cycles */
           if (dim > 1 || !m->rows)
             if (study_measure(s, &w)) return 1;
         }

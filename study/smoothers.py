@@ -84,7 +84,7 @@ TIMED = ["gauss_seidel, host", "async-(5), host", "async-(5), offloaded", "async
 
 
 def shown(results):
-    """Of TIMED what says something: beside a device the paper's columns and what is all there, else the host's."""
+    """The columns of TIMED to show: on a device the paper's, and those that run entirely there; otherwise the host's."""
     beside_device = measured(results, column="async-(5), device")
     return [c for c in TIMED if c == TIMED[0] or c.endswith(", host") != bool(beside_device)]
 
@@ -96,7 +96,7 @@ def timed_cell(record, name="smoother_seconds"):
 
 
 def table_1(results):
-    """The smoother's seconds, and those of the whole solve at the end."""
+    """The smoother's seconds, and in the last column those of the whole solve."""
     columns = shown(results)
     clocked = [c for c in columns if not c.endswith("no clock")]
     offloaded = TIMED[2] in columns
@@ -144,8 +144,8 @@ BLOCK = {1: [512], 2: [32, 16], 3: [8, 8, 8]}
 
 
 def stall(dim, steps):
-    """What 5 undamped Jacobi sweeps in 2 passes before and after leave of the mode that changes its sign from one unknown of a block to
-    the next, while the block's neighbours stay as they are: every block for itself."""
+    """The factor by which 5 undamped Jacobi sweeps in 2 passes before and after reduce the mode that alternates from unknown to unknown
+    of a block, if the neighbours of the block do not change."""
     return (sum(math.cos(math.pi / (b + 1)) for b in BLOCK[dim]) / dim) ** (20 * steps)
 
 

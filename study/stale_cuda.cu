@@ -1,23 +1,24 @@
-/* See stale.h: asynchronous Jacobi by thread blocks of a device. A thread block relaxes a block of unknowns, a thread some of them;
- * values and counters that thread blocks share are read and written past the first cache (__ldcg, __stcg), and a fence stands behind
- * the writes, as in the paper. Counters are read before the values and raised behind them by one thread, so a value is at most as
- * old as its recorded age; ages are written behind the block's own work. */
+/* See stale.h: asynchronous Jacobi by thread blocks of a device. A thread block relaxes a block of unknowns. Values and counters
+ * that thread blocks share bypass the first cache (__ldcg, __stcg), and a fence follows the writes, as in the paper. One thread
+ * reads the counters before the values, and raises its own after them, so a value is at most as old as its recorded age. Ages are
+ * stored after the block's own work. */
 #include <cuda_runtime.h>
 #include <limits.h>
 
 #include "stale.h"
 
-/* Of a thread block, as in the paper; for each of them. RESIDENT thread blocks fit on a multiprocessor, for 16-fold oversubscription. */
+/* THREADS of a thread block, as in the paper. MOST_UNKNOWNS for each thread. RESIDENT thread blocks fit on a multiprocessor, for
+   16-fold oversubscription. */
 enum { THREADS = 128, MOST_UNKNOWNS = 8, RESIDENT = 16 };
 
-/* Where unknown number t of a block lies. */
+/* The place of unknown number t of a block. */
 __device__ static unsigned place_in(const stale_blocks *s, const stale_place *p, unsigned t)
 {
   const unsigned n0 = (unsigned)p->size[0], n1 = (unsigned)p->size[1], line = t / n0, plane = line / n1;
   return (unsigned)p->first + t - line * n0 + (line - plane * n1) * (unsigned)s->stride[1] + plane * (unsigned)s->stride[2];
 }
 
-/* What it becomes. */
+/* The new value of the unknown at `at`. */
 __device__ static double relaxed(const stale_blocks *s, const double *x, unsigned at)
 {
   const unsigned row = (unsigned)s->stride[1], plane = (unsigned)s->stride[2];
@@ -40,39 +41,39 @@ __device__ static void relax_block(const stale_blocks *s, size_t block, int pass
   if (records && side < stale_sides(s)) {
     other = stale_behind(s, block, side);
     if (other >= 0) seen = __ldcg(&s->done[from][other]);
-    __threadfence(); /* the counters before the values */
+    __threadfence(); /* counters are read before the values */
   }
   if (records) __syncthreads();
   for (unsigned t = threadIdx.x; t < cells; t += THREADS) {
     at[t] = place_in(s, &p, t);
     value[t] = relaxed(s, s->x[from], at[t]);
   }
-  __syncthreads(); /* the block reads its own values of the pass before */
+  __syncthreads(); /* the block still reads its own values from before the pass */
   for (unsigned t = threadIdx.x; t < cells; t += THREADS) __stcg(s->x[to] + at[t], value[t]);
   __threadfence();
-  __syncthreads(); /* all of the block is there: now its counter may say so */
+  __syncthreads(); /* all values of the block are written, so its counter may be raised */
   if (threadIdx.x == 0 && counts && sync) __stcg(&s->done[to][block], (unsigned)pass);
   if (threadIdx.x == 0 && counts && !sync) atomicAdd(&s->done[to][block], 1u);
-  __syncthreads(); /* before any thread of this thread block reads it */
+  __syncthreads(); /* the counter is raised before a thread of this thread block reads it */
   if (other >= 0)
     s->age[((size_t)row * s->total + block) * STALE_SIDES + side] = pass - (int)seen;
 }
 
-/* One pass of Algorithm 1; the end of the kernel is the barrier. */
+/* A pass of Algorithm 1. The end of the kernel is its barrier. */
 static __global__ void __launch_bounds__(THREADS, RESIDENT)
 pass_sync(const __grid_constant__ stale_blocks s, int pass)
 {
   relax_block(&s, (size_t)s.order[blockIdx.x], pass);
 }
 
-/* Algorithm 2: all passes of one block; what finds no room on the device waits until another is done. */
+/* Algorithm 2: all passes of a block. Thread blocks that do not fit on the device wait until another one has ended. */
 static __global__ void __launch_bounds__(THREADS, RESIDENT)
 passes_static(const __grid_constant__ stale_blocks s, int before, int passes)
 {
   for (int p = 1; p <= passes; p++) relax_block(&s, (size_t)s.order[blockIdx.x], before + p);
 }
 
-/* Algorithm 3: as many thread blocks as workers. */
+/* Algorithm 3, with a thread block for every worker. */
 static __global__ void __launch_bounds__(THREADS, RESIDENT)
 passes_stride(const __grid_constant__ stale_blocks s, int before, int passes)
 {
@@ -94,7 +95,7 @@ passes_ticket(const __grid_constant__ stale_blocks s, int before, int passes, un
   }
 }
 
-/* Copies of the host's arrays; what is there already is freed by drop(). */
+/* Copies of the host's arrays. drop() frees them, also if only some exist. */
 typedef struct on_device {
   stale_blocks s;
   unsigned long long *next;
@@ -107,7 +108,7 @@ static int copied(void *to, const void *from, size_t bytes)
   return bytes == 0 || (cudaMalloc(place, bytes) == cudaSuccess && cudaMemcpy(*place, from, bytes, cudaMemcpyHostToDevice) == cudaSuccess);
 }
 
-/* The values after so many passes lie in one of the two. */
+/* The index of the array with the values after `passes` passes. */
 static int current(const stale_blocks *s, int passes) { return s->assignment == STALE_SYNC ? passes % 2 : 0; }
 
 static int take(on_device *d, const stale_blocks *h, size_t padded, size_t ages, int before)
@@ -155,7 +156,7 @@ static void launch(const on_device *d, int before, int passes)
   }
 }
 
-/* Time of the stream, without the copies. */
+/* The seconds are those of the stream, without the copies. */
 static int timed(const on_device *d, int before, int passes, double *seconds)
 {
   cudaEvent_t event[2] = {NULL, NULL};

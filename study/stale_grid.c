@@ -19,7 +19,7 @@ static void fill_behind(const stale_blocks *s, int *behind)
     }
 }
 
-/* Of the unknowns along axis a in row (j, k): where row 0 .. n[1] - 1, plane 0 .. n[2] - 1 begins. */
+/* The place where row j of plane k begins, both counted from 0, without the layer of zeros. */
 static size_t row_at(const stale_blocks *s, size_t j, size_t k)
 {
   return (s->dim == 3 ? (k + 1) * s->stride[2] : 0) + (j + 1) * s->stride[1] + 1;
@@ -70,7 +70,7 @@ int study_stale_record(stale_grid *g, int from, int to, int every)
   g->ages = (size_t)stale_rows(&g->at) * g->at.total * STALE_SIDES;
   g->at.age = g->ages ? malloc(g->ages * sizeof(int)) : NULL;
   if (g->ages && !g->at.age) return 0;
-  for (size_t i = 0; i < g->ages; i++) g->at.age[i] = 0; /* touched before the clock runs */
+  for (size_t i = 0; i < g->ages; i++) g->at.age[i] = 0; /* touches the memory before the clock runs */
   return 1;
 }
 
@@ -100,7 +100,7 @@ static double around(const stale_blocks *s, const double *v, size_t i)
   return sum / (2 * s->dim);
 }
 
-/* Of row (j, k): the residual and its square, then the square of its smooth part. */
+/* The residual of a row, and its square; below the square of its smooth part. */
 static double residual_of(const stale_blocks *s, const double *x, double *r, size_t row)
 {
   double sum = 0;
@@ -118,7 +118,7 @@ static double smooth_of(const stale_blocks *s, const double *r, size_t row)
   return sum;
 }
 
-/* The residual goes to the buffer that is not in use: x[1] in all runs but synchronous ones, where the next pass overwrites it. */
+/* The residual is stored in the buffer that is not used: x[1], or in synchronous runs the one that the next pass overwrites. */
 stale_norms study_stale_measure(const stale_grid *g)
 {
   const stale_blocks *s = &g->at;
@@ -146,7 +146,7 @@ static const int *ages_of(const stale_grid *g, int row, size_t block)
   return g->at.age + ((size_t)row * g->at.total + block) * STALE_SIDES;
 }
 
-/* How often each age occurs: hits[age + g->passes]. Returns how many there are. */
+/* Counts every age in hits[age + g->passes]. Returns the number of ages. */
 static size_t collect(const stale_grid *g, int target, int source, size_t *hits)
 {
   const stale_blocks *s = &g->at;
@@ -164,7 +164,7 @@ static size_t collect(const stale_grid *g, int target, int source, size_t *hits)
   return count;
 }
 
-/* The age at place `at` of all in ascending order. */
+/* The age at place `at` if all ages are sorted in ascending order. */
 static double ranked(const size_t *hits, int passes, size_t at)
 {
   size_t before = 0;
@@ -198,7 +198,7 @@ stale_box study_stale_ages(const stale_grid *g, int target, int source)
   return box;
 }
 
-/* Couplings of a block to itself and across its sides. Inside it reads what it wrote a pass before. */
+/* Numbers of couplings inside a block and across its sides. Inside, a block reads its values from the pass before. */
 static void weigh(const stale_blocks *s, size_t block, double weight[STALE_SIDES])
 {
   const stale_place p = stale_place_of(s, block);
@@ -207,7 +207,7 @@ static void weigh(const stale_blocks *s, size_t block, double weight[STALE_SIDES
   for (int a = 0; a < s->dim; a++) {
     const double face = cells / (double)p.size[a];
     weight[0] += 2 * (cells - face);
-    for (int side = 1 + 2 * a; side <= 2 + 2 * a; side++) weight[side] = stale_behind(s, block, side) >= 0 ? face : 0; /* 0: a wall */
+    for (int side = 1 + 2 * a; side <= 2 + 2 * a; side++) weight[side] = stale_behind(s, block, side) >= 0 ? face : 0; /* no couplings across a wall */
   }
 }
 

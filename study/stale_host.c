@@ -1,6 +1,6 @@
-/* See stale.h: asynchronous Jacobi on host threads. Values and counters that threads share are read and written by relaxed atomics; a
- * counter is raised behind the values that it speaks for (release) and read before them (acquire), so a value is at most as old as
- * its recorded age. */
+/* See stale.h: asynchronous Jacobi on host threads. Threads share values and counters, and access them by relaxed atomics. A
+ * counter is raised after the values it counts (release), and read before them (acquire), so a value is at most as old as its
+ * recorded age. */
 #include "stale.h"
 
 #include <omp.h>
@@ -31,7 +31,7 @@ static void read_tile(const stale_blocks *s, const stale_place *p, const double 
     }
 }
 
-/* Every unknown of the block becomes what makes its row of A x = b hold: x += b - A x, as the diagonal is 1. */
+/* Sets every unknown of the block to the value that solves its row of A x = b: x += b - A x, because the diagonal is 1. */
 static void relax_tile(const stale_blocks *s, const stale_place *p, const double *tile, double *x)
 {
   const long e0 = (long)p->size[0], e1 = (long)p->size[1], e2 = (long)p->size[2], row = e0 + 2, plane = row * (e1 + 2);
@@ -71,7 +71,7 @@ static void relax_block(const stale_blocks *s, size_t block, int pass, double *t
     if (stale_behind(s, block, side) >= 0) age[side] = pass - (int)seen[side];
 }
 
-/* A worker's part of the passes after the first `before`. */
+/* The share of a worker in the passes after the first `before` passes. */
 typedef void work(const stale_blocks *s, size_t me, size_t workers, int before, int passes, atomic_size_t *next, double *tile);
 
 static void work_sync(const stale_blocks *s, size_t me, size_t workers, int before, int passes, atomic_size_t *next, double *tile)
@@ -110,7 +110,7 @@ static work *const works[STALE_ASSIGNMENTS] = {
 int study_stale_run_host(stale_grid *g, int passes, double *seconds)
 {
   const stale_blocks *s = &g->at;
-  const size_t tile = (s->shape[0] + 2) * (s->shape[1] + 2) * (s->shape[2] + 2) + 16; /* tiles share no cache line */
+  const size_t tile = (s->shape[0] + 2) * (s->shape[1] + 2) * (s->shape[2] + 2) + 16; /* so that tiles share no cache line */
   double *tiles = malloc(tile * (size_t)s->workers * sizeof *tiles);
   atomic_size_t next = 0;
   int workers = 0;
@@ -126,5 +126,5 @@ int study_stale_run_host(stale_grid *g, int passes, double *seconds)
   *seconds = study_now() - start;
   g->passes += passes;
   free(tiles);
-  return workers == s->workers; /* else there were not enough threads */
+  return workers == s->workers; /* otherwise there were not enough threads */
 }

@@ -1,6 +1,6 @@
-/* How stale are the values that asynchronous iterations use, and what does it cost? After Tsai, Nayak, Chow, Anzt, "Implementing
- * asynchronous Jacobi iteration on GPUs" (2022): its Figures 3 to 13, and the same question for the multigrid smoother.
- * docs/study-staleness.md shows the results; stale.h has the engine, what an age is, and the algorithms. */
+/* Ages of the values that asynchronous iterations use, and their effect, after Tsai, Nayak, Chow, Anzt, "Implementing asynchronous
+ * Jacobi iteration on GPUs" (2022): its Figures 3 to 13, and the same for the multigrid smoother. docs/study-staleness.md shows
+ * the results. stale.h has the algorithms, and defines ages. */
 #include "staleness.h"
 
 #include <stdio.h>

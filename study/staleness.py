@@ -67,7 +67,7 @@ def relation_table(results):
 
 
 def sooner(r, sync, at):
-    """How many times sooner than synchronous Jacobi it is at that one's residual at a point; between points along straight lines of logarithms."""
+    """Ratio of the times at which synchronous Jacobi and the method reach the residual of synchronous Jacobi at a point. Interpolates logarithms."""
     wanted = sync["residual"][at]
     there = next((i for i, left in enumerate(r["residual"]) if left <= wanted), None)
     if there is None:
@@ -80,7 +80,7 @@ def sooner(r, sync, at):
 
 
 def left(r, i):
-    """The residual at a point, median (min - max) of the runs."""
+    """The residual at a point: median (min - max) of the runs."""
     return spread({"residual": {"median": r["residual"][i], "min": r["residual_min"][i], "max": r["residual_max"][i]}}, "residual")
 
 

@@ -1,11 +1,11 @@
-/* Ages, and what they cost: Figures 9 to 11, and the relation between age and convergence. */
+/* Ages and their effect: Figures 9 to 11, and the relation between age and convergence. */
 #include "staleness.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* --- what synchronous Jacobi does, as a measure --- */
+/* --- synchronous Jacobi, the reference --- */
 
 enum { MOST_MARKS = 1024 };
 static struct {
@@ -13,10 +13,11 @@ static struct {
   double smooth[MOST_MARKS];
 } reference;
 
-/* The smooth part of the residual after 0, 1, 2, ... passes, later every fiftieth of them. Always on the host. */
+/* Stores the smooth part of the residual after 0, 1, 2, ... passes, later after every fiftieth of their number. Always on the
+   host. */
 static int make_reference(const study *s, const grid *of, int passes)
 {
-  const int large = pow((double)of->n, of->dim) > 1e5; /* enough for all threads to be worth a barrier */
+  const int large = pow((double)of->n, of->dim) > 1e5; /* a barrier of all threads pays for this many unknowns */
   const stale_setting w = {.dim = of->dim, .n = of->n, .block = {0, 16, 16}, .order = GMG_ORDER_NATURAL, .assignment = STALE_SYNC,
                            .workers = large ? gmg_context_threads(s->place[STUDY_HOST].context) : 1};
   stale_grid g;
@@ -32,7 +33,7 @@ static int make_reference(const study *s, const grid *of, int passes)
   return done ? 0 : study_staleness_fail(s, "synchronous Jacobi");
 }
 
-/* The passes that synchronous Jacobi takes to get there; NaN: more than were done. */
+/* The number of passes of synchronous Jacobi to this residual; NaN: more than were done. */
 static double synchronous_passes(double smooth)
 {
   const double *r = reference.smooth;
@@ -46,12 +47,12 @@ static double synchronous_passes(double smooth)
 
 typedef struct measured {
   ages_of_runs ages;
-  bench_samples worth, unrecorded, factor, rate, twice; /* worth: of runs that record; unrecorded: of those that do not */
-  double updates, wanted; /* of blocks in the last run: counted, and what they should be */
-  int every;              /* of so many passes one was recorded */
+  bench_samples worth, unrecorded, factor, rate, twice; /* worth: of runs that record ages. unrecorded: worth of the other runs */
+  double updates, wanted; /* block updates in the last run: counted, and as they should be */
+  int every;              /* every `every`th pass was recorded */
 } measured;
 
-/* A run: half of the passes, then the other half, of which the worth is. */
+/* A run in two halves of the passes. worth, factor: of the second half. */
 typedef struct halves {
   double worth, factor, seconds;
 } halves;
@@ -71,7 +72,7 @@ static int run_halves(const study *s, stale_grid *g, int passes, halves *h)
   return 0;
 }
 
-/* Records the middle of the second half: the start and the end are the threads'. */
+/* A run that records ages in the middle of the second half. At its start and end not all threads are at work. */
 static int measure_recorded(const study *s, stale_grid *g, int passes, measured *m)
 {
   const int half = passes / 2, from = half + half / 8 + 1, to = passes - half / 8 + 1;
@@ -91,7 +92,7 @@ static int measure_recorded(const study *s, stale_grid *g, int passes, measured 
   return 0;
 }
 
-/* A worth needs residuals alone, and recording disturbs. */
+/* A run without recording, which would disturb it: the worth of a pass needs only residuals. */
 static int measure_unrecorded(const study *s, stale_grid *g, int passes, measured *m)
 {
   halves h;
@@ -104,14 +105,14 @@ static int measure_unrecorded(const study *s, stale_grid *g, int passes, measure
 static void record_measured(study *s, struct cJSON *r, const measured *m, int passes)
 {
   study_number(s, r, "passes", passes);
-  /* mean over couplings; its neighbours are those between blocks */
+  /* age: the mean over all couplings. The ages after it are only those of neighbouring blocks */
   study_staleness_record_number(s, r, "age", bench_median(&m->ages.mean));
   study_spread(s, r, "worth", &m->worth);
   study_spread(s, r, "worth_unrecorded", &m->unrecorded);
   study_staleness_record_number(s, r, "factor", bench_median(&m->factor));
   study_staleness_record_number(s, r, "rate", bench_median(&m->rate));
   study_staleness_record_number(s, r, "twice", bench_median(&m->twice));
-  study_number(s, r, "updates", m->updates); /* to the last one */
+  study_number(s, r, "updates", m->updates); /* up to the last one */
   study_number(s, r, "wanted", m->wanted);
   study_number(s, r, "every", m->every);
 }
@@ -125,7 +126,7 @@ static void tell(const study *s, const char *part, const stale_setting *w, int w
             bench_median(&m->unrecorded), bench_median(&m->worth));
 }
 
-/* A single worker does the same in every run: its times alone differ. */
+/* With a single worker only the times differ from run to run. */
 static int measure(study *s, const char *part, const char *paper, const stale_setting *w, int fold, int passes, int usual)
 {
   static measured m; /* large */
@@ -167,7 +168,7 @@ static const shown_as shown[] = {
     {STALE_TICKET, GMG_ORDER_NATURAL, 16, 1}};
 enum { SHOWN = sizeof shown / sizeof *shown };
 
-/* On large grids: all workers that a device has room for. */
+/* Ages on large grids, with as many workers as fit on a device. */
 static const shown_as largest[] = {{STALE_STATIC, GMG_ORDER_NATURAL, 1, 1},
                                    {STALE_STRIDE, GMG_ORDER_NATURAL, 16, 1},
                                    {STALE_TICKET, GMG_ORDER_NATURAL, 16, 1},
@@ -180,7 +181,7 @@ static int ages_of_grids(study *s, const grid *at, const shown_as *as, int count
     if (make_reference(s, at, 3 * at->passes)) return 1;
     for (int i = 0; i < count; i++) {
       const int slabs = as[i].assignment == STALE_STATIC && as[i].fold * as[i].waves > 1;
-      if (slabs && study_is_device(study_best(s))) continue; /* there all rows have a worker */
+      if (slabs && study_is_device(study_best(s))) continue; /* on a device all rows have a worker */
       const stale_setting w = study_staleness_setting(s, at, as[i].assignment, as[i].order, as[i].fold, as[i].waves);
       if (measure(s, "ages", as[i].waves > 1 ? "Figure 9" : "Figure 11", &w, as[i].fold, at->passes, study_staleness_scale(s).runs))
         return 1;
@@ -195,7 +196,8 @@ int study_staleness_ages(study *s)
   return ages_of_grids(s, x.ages, shown, SHOWN) || ages_of_grids(s, x.large, largest, LARGEST);
 }
 
-/* Figures 10 and 11: ages by how many neighbours the blocks have, that which reads and that which is read; 2D alone, square blocks. */
+/* Figures 10 and 11: ages by the numbers of neighbours of the reading block and of the block it reads. Only 2D, with square
+   blocks. */
 int study_staleness_connections(study *s)
 {
   const scale x = study_staleness_scale(s);

@@ -1,10 +1,10 @@
-/* Update rates and residuals over time: Figures 3 to 8, 12, 13; whether recording ages disturbs. */
+/* Update rates and residuals over time: Figures 3 to 8, 12, 13. Effect of recording ages on them. */
 #include "staleness.h"
 
 enum { MOST_POINTS = 8, FOLDS = 5 };
 static const int folds[FOLDS] = {1, 2, 4, 8, 16};
 
-/* Figures 3 to 8, 12, 13: seconds a pass and residual, each point a run of its own as in the paper, nothing recorded. */
+/* Figures 3 to 8, 12, 13: seconds of a pass, and residual. As in the paper every point is a separate run. Ages are not recorded. */
 static int rate_of(study *s, const grid *at, const stale_setting *w, int fold, int runs)
 {
   static bench_samples seconds[MOST_POINTS], residual[MOST_POINTS];
@@ -16,7 +16,7 @@ static int rate_of(study *s, const grid *at, const stale_setting *w, int fold, i
   for (int p = 10; p <= at->passes && points < MOST_POINTS; p = points % 2 ? 3 * p : p / 3 * 10, points++) {
     passes[points] = p;
     seconds[points].count = residual[points].count = 0;
-    for (int run = -1; run < runs; run++) { /* the first wakes the threads */
+    for (int run = -1; run < runs; run++) { /* the first run wakes the threads */
       double took;
       study_stale_restart(&g);
       if (!study_staleness_run(s, &g, p, &took)) return study_stale_destroy(&g), study_staleness_fail(s, "run");
@@ -53,14 +53,14 @@ int study_staleness_rates(study *s)
   const int device = study_is_device(study_best(s));
   for (const grid *at = x.rate; at < x.rate + MOST_GRIDS && at->dim; at++)
     for (int kind = STALE_SYNC; kind <= STALE_TICKET; kind++)
-      for (int i = 0; i < (kind == STALE_SYNC || (kind == STALE_STATIC && device) ? 1 : FOLDS); i++) { /* there all rows have a worker */
+      for (int i = 0; i < (kind == STALE_SYNC || (kind == STALE_STATIC && device) ? 1 : FOLDS); i++) { /* on a device all rows have a worker */
         const stale_setting w = study_staleness_setting(s, at, kind, GMG_ORDER_NATURAL, folds[i], 1);
         if (rate_of(s, at, &w, folds[i], x.runs)) return 1;
       }
   return 0;
 }
 
-/* Does recording disturb? The same run without, with all passes and with some of every block recorded, in turns. */
+/* The effect of recording: runs without recording, with all passes recorded, and with some passes recorded, in turn. */
 int study_staleness_recording(study *s)
 {
   const scale x = study_staleness_scale(s);

@@ -1,10 +1,10 @@
-/* The multigrid smoother "async": factor of a cycle, and ages, by who relaxes which block when. */
+/* The multigrid smoother async: factor of a cycle, and ages, for assignments, orders and numbers of workers. */
 #include "staleness.h"
 
 #include <string.h>
 
 typedef struct smoothing {
-  int overlap, deterministic, fold; /* fold 0: one block in flight */
+  int overlap, deterministic, fold; /* fold = 0: one block in flight */
   gmg_block_order order;
   gmg_assignment assignment;
 } smoothing;
@@ -12,7 +12,7 @@ typedef struct smoothing {
 static gmg_params smoother_params(const grid *at, const smoothing *how, int device)
 {
   static const size_t block[4][3] = {{0}, {0}, {32, 8, 1}, {8, 8, 8}};
-  gmg_params p = gmg_params_default();
+  gmg_params p = study_params();
   p.async.overlap = how->overlap ? how->overlap : GMG_NONE, p.async.order = how->order, p.deterministic = how->deterministic;
   p.async.assignment = how->assignment;
   p.async.in_flight = how->fold ? 0 : 1;
@@ -23,7 +23,7 @@ static gmg_params smoother_params(const grid *at, const smoothing *how, int devi
   return p;
 }
 
-/* Factor per V(1,1) cycle from a random start with f = 0. One block at a time: always the same. */
+/* The factor of a V(1,1) cycle from a random start with f = 0. With one block in flight it is the same in every run. */
 static int smoother_factor(study *s, const grid *at, const smoothing *how, int runs, bench_samples *factor, gmg_params *p)
 {
   const study_place *place = study_best(s);
@@ -53,7 +53,7 @@ static int smoother_factor(study *s, const grid *at, const smoothing *how, int r
   return code;
 }
 
-/* Ages in single passes over blocks of that shape, the finest level's: 0 or 1 for whom nothing is ahead. */
+/* Ages in single passes over blocks of the shape of the finest level's. If nothing is ahead they are 0 or 1. */
 static int smoother_ages(study *s, stale_grid *g, int runs, ages_of_runs *m)
 {
   for (int run = 0; run < runs; run++) {

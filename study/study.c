@@ -21,6 +21,13 @@ double study_now(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+gmg_params study_params(void)
+{
+  gmg_params p = gmg_params_default();
+  p.direct = GMG_DIRECT_NEVER;
+  return p;
+}
+
 void study_say(const study *s, const char *format, ...)
 {
   va_list args;
@@ -104,7 +111,7 @@ static int read_value(study *s, int option, const char *text)
     case RUNS: return read_number(s, "runs", text, 1, BENCH_SAMPLES, &o->runs);
     case N: return read_number(s, "n", text, s->about->least, s->about->most, &o->n);
     case ONLY: return read_only(s, text);
-    default: return -1; /* flags are set already */
+    default: return -1; /* getopt_long() has set the flag */
   }
 }
 
@@ -134,7 +141,7 @@ static int read_options(study *s, int argc, char **argv)
   return !d->json || demo_can_write(d->json) ? -1 : demo_fail(d, "--json %s: could not be written", d->json);
 }
 
-/* By --only. */
+/* Whether --only selects the part. */
 static int wanted(const study *s, const char *part)
 {
   const size_t length = strlen(part);
@@ -148,22 +155,22 @@ static int wanted(const study *s, const char *part)
 
 /* --- contexts and the file --- */
 
-/* The host's always, a device's where there is one and --device does not say host. */
+/* Creates the host's context, and a device's if there is one and --device is not host. */
 static int create_contexts(study *s)
 {
   study_place *host = &s->place[STUDY_HOST], *device = &s->place[STUDY_DEVICE];
   const int wanted = device->demo.device.kind;
   host->demo = device->demo;
   host->demo.device.kind = DEMO_HOST;
-  host->demo.quiet |= wanted != DEMO_HOST; /* what is said of the device will do */
+  host->demo.quiet |= wanted != DEMO_HOST; /* the message about the device is enough */
   if (demo_context_create(&host->demo, &host->context)) return 1;
   host->demo.quiet = device->demo.quiet;
-  device->demo.threads = 0; /* a device's threads are its own */
+  device->demo.threads = 0; /* --threads is for the host */
   s->no_device = wanted == DEMO_HOST ? "--device host" : NULL;
   if (wanted == DEMO_HOST) return 0;
   if (demo_context_create(&device->demo, &device->context)) return 1;
   if (device->demo.device.kind == DEMO_CUDA) return 0;
-  gmg_context_destroy(device->context); /* the host's once more: there is no device */
+  gmg_context_destroy(device->context); /* there is no device, so this is a second context of the host */
   device->context = NULL;
   s->no_device = "no CUDA device could be used";
   return 0;

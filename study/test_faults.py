@@ -81,7 +81,7 @@ def multigrid(results):
 
 
 def tables(results):
-    """Rows that tell the same of both methods are one."""
+    """Equal rows of two methods are joined."""
     same, apart = ["async-(5)", "x"], ["async-(5), stale", "y"]
     check(faults.alike([same, ["async-(5), stale", "x"]], 0) == [["both, alike", "x"]], "rows that are alike were not joined")
     check(faults.alike([same, apart], 0) == [same, apart], "rows that differ were joined")

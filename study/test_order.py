@@ -70,7 +70,7 @@ def flying(dim, n, fold, factor, **more):
 
 
 def pages():
-    """What the page makes of a device: a row to every grid and number of thread blocks, the paper's where it belongs; why cells are empty."""
+    """The page of a device: a row for every grid and number of thread blocks, with the paper's values, and the reasons of empty cells."""
     fakes = [flying(2, 127, 0, 0.25), *[flying(dim, n, fold, 0.125 * dim, residual=[0.5]) for dim, n in ((2, 2047), (3, 127)) for fold in (16, 1, 0)],
              flying(3, 127, 1, 0.0625, overlap=1, residual=[0.5, 0.25])]
     rows = [[c.strip() for c in row.split("|")[1:-1]] for row in order.room_table(fakes).split("\n")[2:]]

@@ -74,7 +74,7 @@ def curves(results):
 
 
 def paper():
-    """Its tables are as they were printed: their columns fit each other. The standard errors of Table 2 are of 400 runs."""
+    """The paper's tables are copied correctly, because their columns fit each other. The standard errors of Table 2 are of 400 runs."""
     for name, table, runs in (("Table 2", relaxation.TABLE_2, 400), ("Table 3", relaxation.TABLE_3, 1000)):
         for at, (average, most, least, absolute, relative, variance, error) in table.items():
             check(least < average < most and abs(absolute - (most - least)) < 2e-4 * most, f"{name}, {at}: {average} {most} {least} {absolute}")

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Entries of the unknown itself, and of neighbours across a face, an edge and a corner; centre = 0: Q1. In 2D there are no corners, and
-   what is a corner of a square counts as an edge. */
+/* Entries of the unknown itself, and of neighbours across a face, an edge and a corner; centre = 0: Q1. In 2D neighbours across a
+   corner of the square count as edges. */
 typedef struct {
   const char *name;
   double centre, face, edge, corner;

@@ -1,5 +1,5 @@
-/* Vector operations of kernel files that are compiled for complex scalars, against plain C99 arithmetic. Shared by the tests of the
-   host and of a device. Values are double complex here, and of the table's type in exec's memory. */
+/* Vector operations of kernel files that are compiled for complex scalars, against C99 arithmetic. Shared by the tests of the host
+   and of a device. Values are double complex here. In exec's memory they have the table's type. */
 #ifndef GMG_TEST_COMPLEX_VECTORS_H
 #define GMG_TEST_COMPLEX_VECTORS_H
 
@@ -25,7 +25,7 @@ static inline gmg_exec complex_exec(gmg_context *context, gmg_type type, const g
   return e;
 }
 
-/* Random values of a type: the parts of those of float are floats. */
+/* Random values; for GMG_F32 rounded to float. */
 static inline number *numbers(size_t n, gmg_type type, uint64_t seed)
 {
   number *x = (number *)field(2 * n, seed);
@@ -51,7 +51,8 @@ static inline void *put_numbers(const gmg_exec *e, size_t n, gmg_type type, cons
   return p;
 }
 
-/* Compares values in exec's memory with the wanted ones, within so many units in the last place of `size`, and releases them. */
+/* Compares values in exec's memory with the wanted ones, with this many units in the last place of `size` as tolerance, and frees
+   them. */
 static inline void take_numbers(const gmg_exec *e, const char *what, size_t n, gmg_type type, void *p, const number *wanted,
                                 double ulps, double size)
 {
@@ -103,7 +104,7 @@ static inline void check_updates(const gmg_exec *e, gmg_type type, size_t n)
   take_numbers(e, "xpay", n, type, X, x, 8, 1);
   for (size_t i = 0; i < n; i++) x[i] += 0.75;
   take_numbers(e, "copy and add", n, type, Z, x, 8, 1);
-  for (int k = 0; k < 2; k++) { /* zeros have a way of their own */
+  for (int k = 0; k < 2; k++) { /* zeros are a separate case in the code */
     void *F = put_numbers(e, n, type, y);
     v->fill(e, n, 2.5 * k, F);
     for (size_t i = 0; i < n; i++) x[i] = 2.5 * k;
@@ -135,29 +136,29 @@ static inline void check_sums(const gmg_exec *e, gmg_type type, size_t n)
   free(x), free(y);
 }
 
-/* x = size z + keep x; z in either precision. */
+/* x = scale z + keep x; z in either precision. */
 static inline void check_corrections(const gmg_exec *e, gmg_type type, size_t n)
 {
-  const double size = 0.375;
-  void *SIZE = put_bytes(e, sizeof size, &size);
+  const double scale = 0.375;
+  void *SCALE = put_bytes(e, sizeof scale, &scale);
   for (int low = 0; low < 2; low++)
-    for (int sized = 0; sized < 2; sized++)
+    for (int scaled = 0; scaled < 2; scaled++)
       for (int keep = 0; keep < 2; keep++) {
         const gmg_type z_type = low ? GMG_F32 : type;
         number *x = numbers(n, type, 5), *z = numbers(n, z_type, 6);
         void *X, *Z = put_numbers(e, n, z_type, z);
         for (size_t i = 0; i < n && !keep; i++) x[i] = NAN; /* not read */
         X = put_numbers(e, n, type, x);
-        e->vector->correct(e, n, (gmg_correction){.z = Z, .size = sized ? SIZE : NULL, .low = low}, keep, X);
-        for (size_t i = 0; i < n; i++) x[i] = (sized ? size : 1) * z[i] + (keep ? x[i] : 0);
+        e->vector->correct(e, n, (gmg_correction){.z = Z, .scale = scaled ? SCALE : NULL, .low = low}, keep, X);
+        for (size_t i = 0; i < n; i++) x[i] = (scaled ? scale : 1) * z[i] + (keep ? x[i] : 0);
         take_numbers(e, "correct", n, type, X, x, 4, 1);
         e->memory->release(e->context, Z);
         free(x), free(z);
       }
-  e->memory->release(e->context, SIZE);
+  e->memory->release(e->context, SCALE);
 }
 
-/* Scaled copies in low precision, and what is noted of the norm. */
+/* Scaled copies in low precision, and the recorded norm and scale. */
 static inline void check_scales(const gmg_exec *e, gmg_type type, size_t n)
 {
   number *x = numbers(n, type, 7), *z = numbers(n, type, 8);
@@ -167,12 +168,12 @@ static inline void check_scales(const gmg_exec *e, gmg_type type, size_t n)
   void *X = put_numbers(e, n, type, x), *Z[2] = {put_numbers(e, n, GMG_F32, z), put_numbers(e, n, GMG_F32, z)};
   gmg_scale *S = put_bytes(e, sizeof s, &s);
   e->vector->normalize_to_low(e, n, X, S, Z[0]);
-  e->vector->scale_to_low(e, n, &S->size, X, Z[1]);
+  e->vector->scale_to_low(e, n, &S->divisor, X, Z[1]);
   e->memory->download(e->context, &s, S, sizeof s);
   assert_near(s.next * norm, 1, 1e-12);
-  assert_true(s.size > 1e-7 * norm && s.size < 1e7 * norm); /* a device need not know better */
-  for (size_t i = 0; i < n; i++) z[i] = x[i] / s.size;
-  for (int k = 0; k < 2; k++) take_numbers(e, "to low precision", n, GMG_F32, Z[k], z, 4, 0x1p30 / s.size);
+  assert_true(s.divisor > 1e-7 * norm && s.divisor < 1e7 * norm); /* a device may use an estimate of the norm */
+  for (size_t i = 0; i < n; i++) z[i] = x[i] / s.divisor;
+  for (int k = 0; k < 2; k++) take_numbers(e, "to low precision", n, GMG_F32, Z[k], z, 4, 0x1p30 / s.divisor);
   e->memory->release(e->context, X), e->memory->release(e->context, S);
   free(x), free(z);
 }

@@ -1,19 +1,19 @@
-/* What tests need of a CUDA device beside the library. device.c alone asks whether there is CUDA; without it nothing is allocated,
-   and without_device() skips the test. */
+/* Functions of the CUDA runtime for tests. Only device.c depends on whether the library has CUDA. Without CUDA nothing is
+   allocated, and without_device() skips the test. */
 #ifndef GMG_TEST_DEVICE_H
 #define GMG_TEST_DEVICE_H
 
 #include <stddef.h>
 
-enum { SKIPPED = 77 }; /* exit status, for CTest; the reason is printed */
+enum { SKIPPED = 77 }; /* exit status for CTest, after the reason is printed */
 
 extern const int built_with_cuda;
 int without_device(void); /* 0 or SKIPPED */
 
-/* A call of CUDA that fails ends the program. */
+/* Functions below end the program if a CUDA call fails. */
 void *device_alloc(size_t bytes);
 void device_release(void *p);
-void device_copy(void *to, const void *from, size_t bytes); /* after what any stream still does, before what it does next */
+void device_copy(void *to, const void *from, size_t bytes); /* after all earlier work, before all later work */
 size_t device_free_memory(void);
 void device_describe(char *text, size_t size); /* "sm_90, 132 multiprocessors" */
 

@@ -1,8 +1,10 @@
-/* The one place where tests reach into src. Programs that include it link the tests' own copy of the library, whose symbols are
-   all visible (tests/CMakeLists.txt). */
+/* The only header of the tests that includes headers of src. Programs that include it link the tests' own copy of the library,
+   whose symbols are all visible (tests/CMakeLists.txt). */
 #ifndef GMG_TEST_INTERNALS_H
 #define GMG_TEST_INTERNALS_H
 
+#include "core/backend.h"
+#include "core/comm.h"
 #include "core/cuda/testing.h"
 #include "core/exec.h"
 #include "mg/iterate/iterate.h"
@@ -11,6 +13,6 @@
 #include "smoothers/weight.h"
 #include "stencil/grid/axis.h"
 #include "stencil/grid/map.h"
-#include "stencil/stencil.h"
+#include "stencil/grid_ops.h"
 
 #endif

@@ -1,5 +1,5 @@
-/* A manufactured solution that fits every boundary kind: a product of one smooth function per axis, periodic where the
-   axis is. Gives u, -Lap u + shift u, and boundary values at any face. */
+/* A manufactured solution for every boundary condition: the product of one smooth function per axis, periodic on periodic axes.
+   Gives u, -Lap u + shift u, and boundary values on any face. */
 #ifndef GMG_TEST_MANUFACTURED_H
 #define GMG_TEST_MANUFACTURED_H
 
@@ -13,7 +13,7 @@ void set_manufactured(const gmg_problem *p, session *s, double *f, double *u_exa
 typedef struct {
   double two, most; /* volume-weighted 2-norm, maximum norm */
 } error_norms;
-/* Means are taken off first where the problem is singular. */
+/* If the problem is singular, means are subtracted first. */
 error_norms error_of(const gmg_problem *p, const double *u, const double *exact, int singular);
 
 #endif

@@ -14,7 +14,7 @@ static double real_at(const gmg_problem *p, const void *x, size_t i)
   return p->type == GMG_F32 ? (double)((const float *)x)[i] : ((const double *)x)[i];
 }
 
-/* What problem.coord holds for the axis, or would hold: cell faces, or nodes with the Dirichlet walls. */
+/* Positions along the axis, as in problem.coord, also if it is NULL: cell faces, or vertices with the Dirichlet walls. */
 static double given_position(const gmg_problem *p, int a, size_t i)
 {
   return p->coord[a] ? p->coord[a][i] : (double)i * p->h[a];
@@ -70,7 +70,7 @@ double cell_volume(const gmg_problem *p, size_t index)
   return v;
 }
 
-/* Of an array with `more` values more than unknowns along one axis. */
+/* The index in an array with `more` more values than unknowns along `axis`. */
 static size_t flat(const gmg_problem *p, const size_t at[3], int axis, size_t more)
 {
   size_t c = 0;
@@ -92,7 +92,7 @@ static double face_at(const gmg_problem *p, int a, const size_t at[3], size_t fa
   return real_at(p, p->beta_face[a], flat(p, there, a, 1));
 }
 
-/* Between two unknowns: the two halves in series, or the face's coefficient over the distance. */
+/* The conductance between two unknowns: the two halves in series, or the face's coefficient divided by the distance. */
 static double conductance(const gmg_problem *p, int a, const size_t at[3], int side)
 {
   const size_t n = p->n[a], i = at[a], j = side ? (i + 1) % n : (i + n - 1) % n;
@@ -101,7 +101,7 @@ static double conductance(const gmg_problem *p, int a, const size_t at[3], int s
   return 1 / (mine / beta_at(p, a, at, i) + other / beta_at(p, a, at, j));
 }
 
-/* A Robin wall beyond a cell: the line through two cells, but no more than a factor of 2 away from the cell. */
+/* The coefficient on a Robin wall beside a cell: extrapolated linearly from two cells, by a factor of 2 at most. */
 static double wall_beta(const gmg_problem *p, int a, const size_t at[3], int side)
 {
   const size_t n = p->n[a], i = side ? n - 1 : 0, j = side ? n - 2 : 1;
@@ -120,7 +120,7 @@ row1d dense_row(const gmg_problem *p, int a, const size_t at[3])
   for (int side = 0; side < 2; side++) {
     double *neighbour = side ? &r.above : &r.below;
     if (i != (side ? n - 1 : 0) || p->bc[a][side] == GMG_PERIODIC) {
-      if (n == 1) continue; /* its own neighbour */
+      if (n == 1) continue; /* the unknown is its own neighbour */
       *neighbour = -conductance(p, a, at, side) / v;
       r.diag -= *neighbour;
       continue;
@@ -198,7 +198,7 @@ int dense_solve(double *a, double *b, size_t n)
     b[k] = b[pivot], b[pivot] = swap;
     for (size_t i = k + 1; i < n; i++) {
       const double m = a[i * n + k] / a[k * n + k];
-      if (m == 0) continue; /* narrow bands are cheap */
+      if (m == 0) continue; /* skips zeros: the matrix is banded */
       for (size_t j = k; j < n; j++) a[i * n + j] -= m * a[k * n + j];
       b[i] -= m * b[k];
     }

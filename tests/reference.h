@@ -1,4 +1,4 @@
-/* A dense reference, written from the definition of the discretisation and independently of the library, with all coefficients and
+/* A dense reference, written from the definition of the discretisation, independently of the library, with all coefficients and
    stretched axes: the matrix, and f with the boundary values folded in. */
 #ifndef GMG_TEST_REFERENCE_H
 #define GMG_TEST_REFERENCE_H

@@ -30,7 +30,7 @@ double *untyped(const gmg_problem *p, const void *x, size_t n)
   return y;
 }
 
-/* Values that the problem's type can hold. */
+/* Rounds values to the problem's type. */
 static double *held(const gmg_problem *p, double *x, size_t n)
 {
   for (size_t i = 0; i < n && p->type == GMG_F32; i++) x[i] = (double)(float)x[i];
@@ -50,7 +50,7 @@ static void random_sizes(uint64_t *r, size_t most, gmg_problem *p)
 
 static void random_walls(uint64_t *r, gmg_problem *p)
 {
-  const size_t wish = pick(r, 10); /* singular problems would be rare otherwise */
+  const size_t wish = pick(r, 10); /* otherwise singular problems would be rare */
   for (int a = 0; a < p->dim; a++) {
     const int periodic = wish == 0 || chance(r, 20);
     for (int side = 0; side < 2; side++) {
@@ -62,7 +62,7 @@ static void random_walls(uint64_t *r, gmg_problem *p)
   }
 }
 
-/* Reals spread over `decades` about 1. */
+/* Random values around 1, over `decades` decades. */
 static void *random_coefficient(uint64_t *r, const gmg_problem *p, size_t n, double decades)
 {
   double *x = calloc(n, sizeof *x);
@@ -102,7 +102,7 @@ static double *random_coord(uint64_t *r, const gmg_problem *p, int a)
   return x;
 }
 
-/* One vertex between two walls that carry it: a slab, for which positions say nothing. */
+/* Whether the axis has a single vertex, which is on both walls: a slab, without positions. */
 static int slab(const gmg_problem *p, int a)
 {
   return p->centering == GMG_VERTEX && p->n[a] == 1 && p->bc[a][0] != GMG_DIRICHLET && p->bc[a][1] != GMG_DIRICHLET &&
@@ -112,7 +112,7 @@ static int slab(const gmg_problem *p, int a)
 static void random_coefficients(uint64_t *r, gmg_problem *p)
 {
   static const struct {
-    int beta, sigma, stretched; /* one at least */
+    int beta, sigma, stretched; /* at least one */
   } kinds[] = {{1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 1}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1}};
   const size_t kind = pick(r, COUNT(kinds));
   if (kinds[kind].beta) {
@@ -134,7 +134,7 @@ static void random_problem(uint64_t *r, size_t most, int coefficients, gmg_probl
   p->type = chance(r, 25) ? GMG_F32 : GMG_F64;
   random_sizes(r, most, p);
   random_walls(r, p);
-  const double width = log_between(r, 0.02, 1); /* of all axes, and of each against the others */
+  const double width = log_between(r, 0.02, 1); /* the mesh width, which single axes multiply by another factor below */
   for (int a = 0; a < p->dim; a++) p->h[a] = width * (chance(r, 50) ? 1 : log_between(r, 0.2, 5));
   if (chance(r, 50)) p->shift = log_between(r, 1e-3, 1e4);
   if (coefficients) random_coefficients(r, p);
@@ -153,14 +153,14 @@ static void random_async(uint64_t *r, gmg_params *q)
 static void random_params(uint64_t *r, sample *s)
 {
   gmg_params *q = &s->q;
-  *q = gmg_params_default();
+  *q = params_for_cycles();
   q->smoother = gmg_smoother_by_name(gmg_smoother_name((int)pick(r, 5)));
   q->cycle = (gmg_cycle_kind)(GMG_CYCLE_V + pick(r, 3));
   q->fmg = chance(r, 25) ? 1 + (int)pick(r, 2) : 0;
   q->pre = (int)pick(r, 3), q->post = (int)pick(r, 3);
   if (q->pre + q->post == 0) q->post = 1;
   q->pre = count_or_none(q->pre), q->post = count_or_none(q->post);
-  q->omega = chance(r, 20) ? 0.6 + 0.25 * (uniform(r) + 0.5) : 0; /* with more, Jacobi hardly smooths */
+  q->omega = chance(r, 20) ? 0.6 + 0.25 * (uniform(r) + 0.5) : 0; /* with larger weights Jacobi hardly smooths */
   random_async(r, q);
   q->async.seed = (unsigned long)pick(r, 1000);
   q->deterministic = chance(r, 40);
@@ -174,14 +174,24 @@ static void random_params(uint64_t *r, sample *s)
   s->threads = 1 + (int)pick(r, 2);
   q->symmetric = chance(r, 20);
   if (!q->symmetric && q->accel != GMG_ACCEL_CG) return;
-  q->post = q->pre = q->pre > 0 ? q->pre : 1; /* what a symmetric cycle needs */
+  q->post = q->pre = q->pre > 0 ? q->pre : 1; /* makes the cycle symmetric */
   if (q->cycle == GMG_CYCLE_F) q->cycle = GMG_CYCLE_V;
   if (q->restriction == GMG_RESTRICT_AVERAGE) q->restriction = GMG_RESTRICT_AUTO;
   q->async.overlap = GMG_NONE;
   q->deterministic = 1;
 }
 
-/* Neighbouring seeds must have nothing in common (the mixing of Steele, Lea, Flood 2014). */
+/* Every third separable problem is solved directly, or by a hierarchy that ends in the direct solver. */
+static void random_direct(uint64_t *r, sample *s)
+{
+  const gmg_problem *p = &s->p;
+  const int separable = p->dim == 1 || (!p->beta && !p->beta_face[0] && !p->sigma), chosen = chance(r, 33), whole = chance(r, 60);
+  if (!separable || !chosen) return;
+  s->q.coarse = GMG_COARSE_TENSOR;
+  if (whole) s->q.direct = GMG_DIRECT_ALWAYS;
+}
+
+/* Makes the streams of neighbouring seeds independent (mixing function of Steele, Lea, Flood 2014). */
 static uint64_t scrambled(uint64_t x)
 {
   x += 0x9e3779b97f4a7c15u;
@@ -202,6 +212,7 @@ sample make_sample(uint64_t seed, size_t most, int coefficients)
     for (int side = 0; side < 2; side++)
       if (s.p.bc[a][side] != GMG_PERIODIC && chance(&r, 50))
         s.g[a][side] = held(&s.p, field(n / s.p.n[a], seed + 2 + (uint64_t)(2 * a + side)), n / s.p.n[a]);
+  random_direct(&r, &s);
   return s;
 }
 

@@ -1,4 +1,4 @@
-/* Random problems for random parameters, from a seed: for the tests that ask for every combination at once. */
+/* Random problems and parameters from a seed, for tests of arbitrary combinations. */
 #ifndef GMG_TEST_SAMPLE_H
 #define GMG_TEST_SAMPLE_H
 
@@ -8,8 +8,8 @@ typedef struct {
   gmg_problem p; /* its arrays belong to the sample */
   gmg_params q;
   int threads;
-  int coefficients; /* it holds an array or a stretched axis */
-  double *f, *g[3][2]; /* as the problem's type holds them; g NULL: not set */
+  int coefficients; /* 1: the problem has a coefficient array or a stretched axis */
+  double *f, *g[3][2]; /* f and boundary values, rounded to the problem's type; g = NULL: none */
 } sample;
 
 /* Sizes 1 to 40 along each axis, `most` unknowns at most. coefficients: 0 none, 1 at least one kind. */

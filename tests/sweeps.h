@@ -1,4 +1,4 @@
-/* Sweeps by hand on level 0, for tests of the smoothers themselves: fields there have the problem's type. */
+/* Single sweeps on level 0, for tests of smoothers. Its fields have the problem's type. */
 #ifndef GMG_TEST_SWEEPS_H
 #define GMG_TEST_SWEEPS_H
 
@@ -8,7 +8,7 @@
 
 static inline gmg_params same_precision(void)
 {
-  gmg_params p = gmg_params_default();
+  gmg_params p = params_for_cycles();
   p.precision = GMG_PRECISION_SAME;
   return p;
 }

@@ -1,5 +1,5 @@
-/* The same solver on the host and on a CUDA device, and fields that live on both: the host is the oracle. Shared by the tests
-   of CUDA, which are skipped, with the reason, where the library is built without it or no device is there. */
+/* A solver on the host and the same one on a CUDA device, and fields in both memories. The host's results are the reference. For
+   CUDA tests, which are skipped if the library has no CUDA or there is no device. */
 #ifndef GMG_TEST_TWINS_H
 #define GMG_TEST_TWINS_H
 
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The same solver on both. */
+/* A solver on the host, and the same one on the device. */
 typedef struct {
   gmg_context *context[2];
   gmg_solver *solver[2];
@@ -43,7 +43,7 @@ static inline void end_both(both *b)
   }
 }
 
-/* A field in both memories, from doubles. */
+/* A field in both memories, with the same values. */
 typedef struct {
   void *at[2];
   size_t n;
@@ -68,7 +68,7 @@ static inline void end_twin(twin *t)
   for (int i = 0; i < 2; i++) t->exec[i].memory->release(t->exec[i].context, t->at[i]);
 }
 
-/* Cycles and solves that the solver keeps as graphs. */
+/* The number of cycles and solves that the solver has recorded. */
 static inline int recordings(const gmg_solver *s)
 {
   int n = 0;
@@ -78,7 +78,7 @@ static inline int recordings(const gmg_solver *s)
 
 static inline double epsilon_of(const gmg_exec *e) { return gmg_type_traits_of(e->type)->epsilon; }
 
-/* Largest difference over the largest value, in units of the last place; ends both arrays' lives on the host. */
+/* The largest difference divided by the largest value, in units in the last place. Frees the arrays' copies on the host. */
 static inline double ulps(const gmg_exec *host, const gmg_exec *device, const void *a, const void *b, size_t n)
 {
   double *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y), largest = 0, most = 0;
@@ -86,7 +86,7 @@ static inline double ulps(const gmg_exec *host, const gmg_exec *device, const vo
   gmg_exec_read_reals(device, b, n, y);
   for (size_t i = 0; i < n; i++) {
     largest = fmax(largest, fabs(x[i]));
-    if (!(fabs(x[i] - y[i]) <= most)) most = fabs(x[i] - y[i]); /* NaN too */
+    if (!(fabs(x[i] - y[i]) <= most)) most = fabs(x[i] - y[i]); /* true for NaN, too */
   }
   free(x), free(y);
   return most == 0 ? 0 : most / largest / epsilon_of(host);
@@ -110,7 +110,7 @@ static inline void same_number(const char *name, const char *what, const gmg_exe
     fail_msg("%s, %s: host %.17g, device %.17g", name, what, a, b);
 }
 
-/* An array of the problem's type: from 1 to `most`, without a pattern that walls or levels would see. */
+/* An array of the problem's type with random values from 1 to `most`. */
 static inline void *rough(const gmg_problem *p, size_t n, double most, uint64_t seed)
 {
   double *x = field(n, seed);
@@ -122,7 +122,7 @@ static inline void *rough(const gmg_problem *p, size_t n, double most, uint64_t 
 
 #define ON_BOTH(i) for (int i = 0; i < 2; i++)
 
-/* Smoothing steps of both on level l: on a random u, or from zero. */
+/* Compares smoothing steps of both solvers on level l, on a random u or from zero. */
 static inline void same_sweeps(const char *name, const char *what, const both *b, int l, int steps, gmg_leg leg, int from_zero,
                                double limit)
 {
@@ -144,10 +144,10 @@ static inline void same_sweeps(const char *name, const char *what, const both *b
   end_twin(&u), end_twin(&f);
 }
 
-/* The asynchronous smoother's parameters as a row of a table has them. */
+/* Parameters of the asynchronous smoother from a row of a table. */
 static inline gmg_params relaxing(gmg_local_kind local, int sweeps, int overlap, gmg_block_order order, size_t x, size_t y, size_t z)
 {
-  gmg_params q = gmg_params_default();
+  gmg_params q = params_for_cycles();
   q.async.local = local, q.async.local_sweeps = sweeps, q.async.overlap = count_or_none(overlap), q.async.order = order;
   q.async.block[0] = x, q.async.block[1] = y, q.async.block[2] = z;
   return q;
@@ -164,7 +164,7 @@ static const plain_case plain[] = {
     {"3D cells", {3, {32, 32, 32}, GMG_CELL, "dddddd"}},       {"3D vertices", {3, {31, 17, 20}, GMG_VERTEX, "ndrdpp"}},
     {"3D odd periodic, singular", {3, {25, 15, 17}, GMG_CELL, "pppppp"}}, {"3D thin box", {3, {40, 40, 5}, GMG_CELL, "ddddnn"}},
     {"one unknown", {3, {1, 1, 1}, GMG_CELL, "dddddd"}},       {"3D a prime", {3, {37, 3, 2}, GMG_VERTEX, "ddnnpp"}},
-    /* unknowns that go by pairs, on all levels or on some */
+    /* sizes for kernels that process pairs of unknowns, on all levels or on some */
     {"3D pairs", {3, {72, 40, 24}, GMG_CELL, "dnddrd"}},       {"3D pairs, periodic", {3, {20, 64, 36}, GMG_CELL, "ppddpp"}},
     {"2D pairs", {2, {132, 264, 1}, GMG_CELL, "dndd"}},        {"2D pairs, periodic", {2, {64, 96, 1}, GMG_CELL, "pppp"}},
     {"2D few rows", {2, {500, 350, 1}, GMG_CELL, "ddpp"}}};

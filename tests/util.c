@@ -7,6 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+gmg_params params_for_cycles(void)
+{
+  gmg_params q = gmg_params_default();
+  q.direct = GMG_DIRECT_NEVER;
+  return q;
+}
+
 gmg_problem make_problem(int dim, size_t nx, size_t ny, size_t nz, gmg_centering centering, const char *bc)
 {
   const size_t n[3] = {nx, ny, nz};
@@ -69,7 +76,7 @@ int for_device(int argc, char **argv)
   return on_device ? without_device() : 0;
 }
 
-/* --- a few of the cases ---------------------------------------------------------------------------------------------- */
+/* --- selection of cases ---------------------------------------------------------------------------------------------- */
 
 static size_t number_in(const char *variable, size_t otherwise)
 {
@@ -134,23 +141,46 @@ static void *new_copy_in(int device, const void *from, size_t bytes)
 }
 
 static size_t bytes_of_real(const gmg_problem *p) { return p->type == GMG_F32 ? sizeof(float) : sizeof(double); }
+
+size_t place_in(const gmg_problem *p, const size_t n[3], const gmg_array_layout *l, size_t i, size_t j, size_t k)
+{
+  const size_t row = p->dim > 1 && l->row ? l->row : n[0], plane = p->dim > 2 && l->plane ? l->plane : row * (p->dim > 1 ? n[1] : 1);
+  return l->first + i + j * row + k * plane;
+}
+
+size_t elements_of(const gmg_problem *p, const size_t n[3], const gmg_array_layout *l)
+{
+  return place_in(p, n, l, n[0] - 1, p->dim > 1 ? n[1] - 1 : 0, p->dim > 2 ? n[2] - 1 : 0) + 1;
+}
+
+static size_t bytes_of_f(const gmg_problem *p) { return elements_of(p, p->n, &p->f_layout) * bytes_of_real(p); }
+static size_t bytes_of_u(const gmg_problem *p) { return elements_of(p, p->n, &p->u_layout) * bytes_of_real(p); }
 static size_t faces_of(const gmg_problem *p, int axis) { return unknowns(p) / p->n[axis] * (p->n[axis] + 1); }
 
-/* Plans if there is an info, updates if there are no params, else creates a solver, with copies of the problem's arrays, which then
-   end. */
+/* The size of a stencil of a program that was compiled before stencils had arrays. */
+enum { SMALL_STENCIL = offsetof(gmg_stencil, array) };
+
+/* Calls gmg_plan() if info is given, gmg_solver_update() without params, otherwise gmg_solver_create(), with copies of the
+   problem's arrays, which are freed afterwards. */
 static gmg_status give_copies(int device, const gmg_problem *p, gmg_context *context, const gmg_params *params, gmg_solver **solver,
                               gmg_plan_info *info)
 {
   gmg_problem there = *p;
-  const void **const arrays[] = {&there.beta, &there.sigma, &there.beta_face[0], &there.beta_face[1], &there.beta_face[2]};
-  void *copies[5] = {NULL};
-  for (int i = 0; i < 5; i++)
-    if (*arrays[i])
-      *arrays[i] = copies[i] = new_copy_in(device, *arrays[i], (i < 2 ? unknowns(p) : faces_of(p, i - 2)) * bytes_of_real(p));
+  gmg_stencil box = p->stencil && p->stencil->size != SMALL_STENCIL ? *p->stencil : (gmg_stencil){0};
+  enum { ARRAYS = 5 + 27 };
+  const void **arrays[ARRAYS] = {&there.beta, &there.sigma, &there.beta_face[0], &there.beta_face[1], &there.beta_face[2]};
+  void *copies[ARRAYS] = {NULL};
+  for (int e = 0; e < 27; e++) arrays[5 + e] = &(&box.array[0][0][0])[e];
+  if (p->stencil && p->stencil->size != SMALL_STENCIL) there.stencil = &box;
+  for (int i = 0; i < ARRAYS; i++)
+    if (*arrays[i]) {
+      const size_t n[3] = {p->n[0] + (i == 2), p->n[1] + (i == 3), p->n[2] + (i == 4)};
+      *arrays[i] = copies[i] = new_copy_in(device, *arrays[i], elements_of(p, n, &p->coefficient_layout) * bytes_of_real(p));
+    }
   const gmg_status status = info     ? gmg_plan(context, &there, params, info)
                             : params ? gmg_solver_create(context, &there, params, solver)
                                      : gmg_solver_update(*solver, &there);
-  for (int i = 0; i < 5; i++)
+  for (int i = 0; i < ARRAYS; i++)
     if (copies[i]) release_in(device, copies[i]);
   return status;
 }
@@ -177,46 +207,38 @@ session begin_solver(const gmg_problem *p, const gmg_params *params, int threads
   return s;
 }
 
-/* Fields there: the first `in` of them hold what the host has; the last one comes back. */
-static void fields_there(const session *s, int in, const void *const here[], void *there[], int count)
-{
-  const size_t bytes = unknowns(&s->problem) * bytes_of_real(&s->problem);
-  for (int i = 0; i < count; i++) there[i] = i < in ? new_copy_in(1, here[i], bytes) : alloc_in(1, bytes);
-}
-
-static void last_field_back(const session *s, void *here, void *const there[], int count)
-{
-  copy_in(1, here, there[count - 1], unknowns(&s->problem) * bytes_of_real(&s->problem));
-  for (int i = 0; i < count; i++) release_in(1, there[i]);
-}
-
+/* Calls with copies of the arrays on the device. Afterwards they are copied back, so that elements that the call did not write stay
+   unchanged. */
 gmg_status solve_in(session *s, const void *f, void *u, gmg_report *report)
 {
-  void *there[2];
+  const size_t bytes = bytes_of_u(&s->problem);
   if (!on_device) return gmg_solve(s->solver, f, u, report);
-  fields_there(s, 2, (const void *const[]){f, u}, there, 2);
-  const gmg_status status = gmg_solve(s->solver, there[0], there[1], report);
-  last_field_back(s, u, there, 2);
+  void *const F = new_copy_in(1, f, bytes_of_f(&s->problem)), *const U = new_copy_in(1, u, bytes);
+  const gmg_status status = gmg_solve(s->solver, F, U, report);
+  copy_in(1, u, U, bytes);
+  release_in(1, F), release_in(1, U);
   return status;
 }
 
 gmg_status precondition_in(session *s, const void *r, void *z)
 {
-  void *there[2];
+  const size_t bytes = bytes_of_u(&s->problem);
   if (!on_device) return gmg_precondition(s->solver, r, z);
-  fields_there(s, 1, (const void *const[]){r}, there, 2);
-  const gmg_status status = gmg_precondition(s->solver, there[0], there[1]);
-  last_field_back(s, z, there, 2);
+  void *const R = new_copy_in(1, r, bytes_of_f(&s->problem)), *const Z = new_copy_in(1, z, bytes);
+  const gmg_status status = gmg_precondition(s->solver, R, Z);
+  copy_in(1, z, Z, bytes);
+  release_in(1, R), release_in(1, Z);
   return status;
 }
 
 gmg_status residual_in(session *s, const void *f, const void *u, void *r)
 {
-  void *there[3];
+  const size_t bytes = bytes_of_f(&s->problem);
   if (!on_device) return gmg_residual(s->solver, f, u, r);
-  fields_there(s, 2, (const void *const[]){f, u}, there, 3);
-  const gmg_status status = gmg_residual(s->solver, there[0], there[1], there[2]);
-  last_field_back(s, r, there, 3);
+  void *const F = new_copy_in(1, f, bytes), *const U = new_copy_in(1, u, bytes_of_u(&s->problem)), *const R = new_copy_in(1, r, bytes);
+  const gmg_status status = gmg_residual(s->solver, F, U, R);
+  copy_in(1, r, R, bytes);
+  release_in(1, F), release_in(1, U), release_in(1, R);
   return status;
 }
 
@@ -234,7 +256,7 @@ gmg_status flux_in(session *s, const void *u, void *flux[], void *gradient[])
 {
   const gmg_problem *p = &s->problem;
   if (!on_device) return gmg_flux(s->solver, u, flux, gradient);
-  void *const values = new_copy_in(1, u, unknowns(p) * bytes_of_real(p)), *there[2][3] = {{NULL}};
+  void *const values = new_copy_in(1, u, bytes_of_u(p)), *there[2][3] = {{NULL}};
   for (int a = 0; a < p->dim; a++)
     for (int k = 0; k < 2; k++) there[k][a] = alloc_in(1, faces_of(p, a) * bytes_of_real(p));
   const gmg_status status = gmg_flux(s->solver, values, there[0], there[1]);

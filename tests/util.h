@@ -1,4 +1,4 @@
-/* Shared by the tests: problems from short words, random fields, solvers where they are to run, convergence factors. */
+/* Common functions of the tests: problems from short strings, random fields, solvers on host or device, convergence factors. */
 #ifndef GMG_TEST_UTIL_H
 #define GMG_TEST_UTIL_H
 
@@ -13,8 +13,8 @@
 #include "gmg.h"
 #include "gmg_smoother.h"
 
-/* Under sanitizers everything is several times slower: there the longest tests take a share of their repetitions and
-   smaller grids, which run through the same code. */
+/* Sanitizers make everything several times slower. Under them the longest tests have fewer repetitions and smaller grids, which
+   execute the same code. */
 #ifdef GMG_SANITIZED
 enum { SANITIZED = 1 };
 #else
@@ -23,23 +23,26 @@ enum { SANITIZED = 0 };
 
 #define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
 
-/* Row i of a table that begins anew after its end: tables of different lengths, gone through together, meet in all combinations. */
+/* Row i of a table, modulo its length. Tables whose lengths have no common factor then occur in all combinations. */
 #define ROUND_ROBIN(table, i) (table)[(i) % COUNT(table)]
 
-/* For members of gmg_params whose 0 means that gmg chooses. */
+/* For members of gmg_params whose 0 means automatic. */
 static inline int count_or_none(int count) { return count ? count : GMG_NONE; }
 
-/* Whether a case of a test's tables is run: all of them, but under compute-sanitizer, which makes a case ten to fifty times
-   slower, every GMG_TEST_EVERY-th of those of at most GMG_TEST_MOST unknowns (bench/checks.py sets both); how many were is said
-   at the end. */
+/* The default parameters, but always with cycles. Most tests are about these, and would see none where a direct solve is faster. */
+gmg_params params_for_cycles(void);
+
+/* Whether to run a case of a test's tables. With GMG_TEST_EVERY and GMG_TEST_MOST: every GMG_TEST_EVERY-th case of those with at
+   most GMG_TEST_MOST unknowns. bench/checks.py sets both, because compute-sanitizer makes a case ten to fifty times slower. The
+   number of cases is printed at the end. */
 int taken(size_t unknowns);
 int share_of(int count); /* of a test's repetitions */
 
-/* bc: two letters an axis, d n r p (Dirichlet, Neumann, Robin with a = 2, b = 0.5, periodic), lower face first.
+/* bc: two letters per axis, d n r p (Dirichlet, Neumann, Robin with a = 2, b = 0.5, periodic), lower face first.
    The box has unit sides. */
 gmg_problem make_problem(int dim, size_t nx, size_t ny, size_t nz, gmg_centering centering, const char *bc);
 
-/* The same as a row of a table. */
+/* The arguments of make_problem() as a row of a table. */
 typedef struct {
   int dim;
   size_t n[3];
@@ -49,26 +52,31 @@ typedef struct {
 gmg_problem shaped_problem(const shape *s);
 size_t unknowns(const gmg_problem *p);
 
+/* For an array with a layout (gmg_array_layout) and n values along each axis: the offset of a value, and the number of elements up
+   to the last one. */
+size_t place_in(const gmg_problem *p, const size_t n[3], const gmg_array_layout *l, size_t i, size_t j, size_t k);
+size_t elements_of(const gmg_problem *p, const size_t n[3], const gmg_array_layout *l);
+
 double uniform(uint64_t *state); /* -0.5 .. 0.5 */
 void fill_random(double *x, size_t n, uint64_t seed);
-double *field(size_t n, uint64_t seed); /* zeros, or random for seed > 0; to be freed */
+double *field(size_t n, uint64_t seed); /* zeros if seed = 0, random otherwise; to be freed */
 double norm2(const double *x, size_t n);
 
-/* Blocks that relax without waiting for each other, in a shape that the context chooses where params->async.block says nothing. Such a
-   smoother promises the same bits only where params->deterministic asks for them, not even on one thread. */
+/* Whether the smoother is asynchronous. Its results are reproducible only with params->deterministic. Its default blocks differ
+   between host and device. */
 int is_asynchronous(const gmg_params *params);
 
-/* Solves f = 0 from a random guess for `cycles` cycles and returns the mean factor of the last five. On a device it must also be
-   the host's, within SAME_FACTOR, where both do the same arithmetic: all but asynchronous smoothers, and these where they are
+/* Solves f = 0 from a random guess for `cycles` cycles and returns the mean factor of the last five. On a device it also compares
+   with the host's factor, within SAME_FACTOR, if both do the same arithmetic. That excludes asynchronous smoothers, unless they are
    deterministic with blocks of a given shape. */
 #define SAME_FACTOR 0.002
 double measured_factor(const gmg_problem *p, const gmg_params *params, int threads, int cycles);
 
-/* A solver on its own context; both are ended by end_solver(). Arrays are the host's wherever it runs. */
+/* A solver with its own context. end_solver() destroys both. Its arrays are in host memory, also if it runs on a device. */
 typedef struct {
   gmg_context *context;
   gmg_solver *solver;
-  gmg_problem problem; /* its size and type; its arrays may be gone */
+  gmg_problem problem; /* the problem's size and type; its arrays may be freed */
 } session;
 session begin_solver(const gmg_problem *p, const gmg_params *params, int threads);
 gmg_status plan_in(session *s, const gmg_problem *p, const gmg_params *params, gmg_plan_info *info);
@@ -76,15 +84,15 @@ gmg_status solve_in(session *s, const void *f, void *u, gmg_report *report);
 gmg_status precondition_in(session *s, const void *r, void *z);
 gmg_status residual_in(session *s, const void *f, const void *u, void *r);
 gmg_status set_values_in(session *s, int axis, int side, const void *g);
-gmg_status flux_in(session *s, const void *u, void *flux[], void *gradient[]); /* of every axis */
+gmg_status flux_in(session *s, const void *u, void *flux[], void *gradient[]); /* flux and gradient for every axis */
 gmg_status update_in(session *s, const gmg_problem *p);
 void end_solver(session *s);
 
-/* Where sessions run: on the host, unless set. Tests that can do both take the word "cuda"; SKIPPED, and the reason printed, is
-   for CTest where no device is. */
+/* Where sessions run: 1 on a device, 0 on the host. Tests for both accept the argument "cuda". Without a device they print the
+   reason and return SKIPPED. */
 extern int on_device;
 int for_device(int argc, char **argv); /* sets on_device if the argument is "cuda"; 0 or SKIPPED */
-void only(int argc, char **argv); /* the tests whose names match the argument, if there is one */
+void only(int argc, char **argv); /* selects the tests whose names match the argument, if there is one */
 
 /* Creates a solver on a CUDA context: the problem's arrays are copied to the device. */
 gmg_status create_on_device(gmg_context *context, const gmg_problem *p, const gmg_params *params, gmg_solver **solver);

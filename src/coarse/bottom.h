@@ -6,22 +6,23 @@
 #define GMG_COARSE_BOTTOM_H
 
 #include "core/types.h"
-#include "stencil/stencil.h"
+#include "stencil/grid_ops.h"
 
 enum { GMG_BOTTOM_LEVELS = 12 };
 
 typedef struct gmg_bottom_level {
   const gmg_operator *A;              /* BORROWED, like the maps */
   const gmg_map *prolong, *restrict_; /* [3] maps from and to the next coarser level; not set on the coarsest grid */
+  const gmg_axis_spec *axis;          /* [3] BORROWED */
   double volume;                      /* sum of the control volumes */
   double omega;                       /* relaxation weight */
-  int by_faces;                       /* prolongation to this level depends on the coefficients */
+  int operator_dependent;             /* prolongation to this level depends on the coefficients */
 } gmg_bottom_level;
 
 typedef struct gmg_bottom_problem {
   int levels; /* 1: only the coarsest grid */
   gmg_bottom_level level[GMG_BOTTOM_LEVELS]; /* finest first */
-  gmg_coarse_kind coarsest;                  /* solver of the coarsest grid */
+  gmg_coarse_kind coarse_kind;               /* solver of the coarsest grid */
   int pre, post;                             /* red-black sweeps over a whole level, before and after the correction */
   int reversed;                              /* the sweeps after the correction relax the colours in reversed order */
   int singular;
@@ -33,6 +34,11 @@ typedef struct gmg_bottom_ops {
   const char *name;
   size_t max_cells;       /* maximum size of a coarsest grid; 0: any size */
   size_t preferred_cells; /* coarsening stops at this many unknowns */
+  const char *(*refuses)(const gmg_problem *p); /* what the solver cannot take, for error texts; NULL: it takes the problem. The
+                                                   function is NULL if it takes all */
+  /* Whether coarsening should stop at a grid of n unknowns along each axis, because this solver is faster than all coarser levels
+     or, on the finest grid, than a whole solve by cycles. NULL: only preferred_cells says so. */
+  int (*is_faster)(gmg_backend backend, gmg_type type, int dim, const size_t n[3], int is_finest);
   int (*fits)(const gmg_exec *e, const gmg_bottom_problem *p); /* whether it can process these levels; NULL: it solves the coarsest
                                                                   grid only */
   gmg_status (*setup)(gmg_exec *e, const gmg_bottom_problem *p, void **state); /* allocates; the caller then calls update() */

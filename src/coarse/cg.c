@@ -34,29 +34,29 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *problem, void *st
 {
   (void)level, (void)kind, (void)start;
   const gmg_operator *A = problem->level[0].A;
-  const gmg_stencil_ops *stencil = gmg_stencil_of(e);
+  const gmg_grid_ops *grid = gmg_grid_ops_of(e);
   const gmg_vector_ops *v = e->vector;
   const size_t n = A->cells, bytes = field_bytes(e, problem);
   void *r = f, *z = (char *)state + inverse_bytes(e, problem), *p = (char *)z + bytes, *q = (char *)p + bytes;
 
   const gmg_coarse_kernels *own = gmg_coarse_kernels_of(e);
   if (own->cg && A->kind == &gmg_seven_point && own->cg(e, problem, state, r, u, p, q)) return;
-  if (problem->singular) stencil->remove_mean(e, A, problem->level[0].volume, r);
+  if (problem->singular) grid->remove_mean(e, A, problem->level[0].volume, r);
   v->fill(e, n, 0, u);
   gmg_operator_of(e, A)->over_diagonal(e, A, r, z);
   v->copy(e, n, z, p);
-  gmg_cg_run cg = gmg_cg_begin(stencil->dot(e, A, r, z), problem->rtol);
+  gmg_cg_run cg = gmg_cg_begin(grid->dot(e, A, r, z), problem->rtol);
   for (size_t iteration = 0; gmg_cg_goes_on(&cg, iteration, n); iteration++) {
     gmg_operator_of(e, A)->apply(e, A, p, q);
-    if (!gmg_cg_set_alpha(&cg, stencil->dot(e, A, p, q))) break;
+    if (!gmg_cg_set_alpha(&cg, grid->dot(e, A, p, q))) break;
     v->axpy(e, n, cg.alpha, p, u);
     v->axpy(e, n, -cg.alpha, q, r);
-    if (problem->singular) stencil->remove_mean(e, A, problem->level[0].volume, r);
+    if (problem->singular) grid->remove_mean(e, A, problem->level[0].volume, r);
     gmg_operator_of(e, A)->over_diagonal(e, A, r, z);
-    gmg_cg_set_rz(&cg, stencil->dot(e, A, r, z));
+    gmg_cg_set_rz(&cg, grid->dot(e, A, r, z));
     v->xpay(e, n, z, cg.beta, p);
   }
-  if (problem->singular) stencil->remove_mean(e, A, problem->level[0].volume, u);
+  if (problem->singular) grid->remove_mean(e, A, problem->level[0].volume, u);
 }
 
 const gmg_bottom_ops gmg_coarsest_cg = {

@@ -11,7 +11,7 @@ enum { MAX_CELLS = 1024 };
 
 typedef struct {
   double *factor; /* [n][n], lower triangle */
-  double *weight; /* [n] control volumes */
+  double *volume; /* [n] control volumes */
   double *b;      /* [n] */
   void *unit, *image; /* fields in exec's memory, for assembly */
   double *inverse;    /* [n][n] of A; only if the backend has `product` */
@@ -22,11 +22,11 @@ static size_t matrix_bytes(size_t n) { return n * n * sizeof(double); }
 
 static void weights(const gmg_exec *e, const dense *d, const gmg_operator *A)
 {
-  for (size_t c = 0; c < A->cells; c++) d->weight[c] = 1;
+  for (size_t c = 0; c < A->cells; c++) d->volume[c] = 1;
   for (int a = 0; a < 3; a++) {
-    gmg_exec_read_reals(e, A->weight[a], A->n[a], d->b);
+    gmg_exec_read_reals(e, A->volume[a], A->n[a], d->b);
     const size_t pitch = gmg_pitch(gmg_layout_packed(A->n), a); /* between unknowns of the matrix */
-    for (size_t c = 0; c < A->cells; c++) d->weight[c] *= d->b[c / pitch % A->n[a]];
+    for (size_t c = 0; c < A->cells; c++) d->volume[c] *= d->b[c / pitch % A->n[a]];
   }
 }
 
@@ -66,7 +66,7 @@ static void upload_inverse(const gmg_exec *e, dense *d, size_t n)
     memset(row, 0, n * sizeof *row);
     row[c] = 1;
     substitute(d->factor, n, row);
-    for (size_t i = 0; i < n; i++) row[i] *= d->weight[i];
+    for (size_t i = 0; i < n; i++) row[i] *= d->volume[i];
   }
   e->memory->upload(e->context, d->on_backend, d->inverse, matrix_bytes(n));
 }
@@ -85,16 +85,16 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
     gmg_exec_write_reals(e, d->unit, n, d->b);
     gmg_operator_of(e, A)->apply(e, A, d->unit, d->image);
     gmg_exec_read_reals(e, d->image, n, d->b);
-    for (size_t i = 0; i < n; i++) d->factor[i * n + c] = d->weight[i] * d->b[i];
+    for (size_t i = 0; i < n; i++) d->factor[i * n + c] = d->volume[i] * d->b[i];
     largest = fmax(largest, d->factor[c * n + c]);
-    w2 = fmax(w2, d->weight[c] * d->weight[c]);
+    w2 = fmax(w2, d->volume[c] * d->volume[c]);
   }
   const double alpha = p->singular ? (largest > 0 ? largest : 1) / w2 : 0;
   for (size_t i = 0; i < n; i++)
-    for (size_t j = 0; j < n; j++) d->factor[i * n + j] += alpha * d->weight[i] * d->weight[j];
+    for (size_t j = 0; j < n; j++) d->factor[i * n + j] += alpha * d->volume[i] * d->volume[j];
   if (!factorise(d->factor, n))
-    return gmg_fail(e->context, GMG_ERR_UNSUPPORTED, "params.coarse = cholesky: the coarsest grid's matrix (%zu unknowns) "
-                    "is not positive definite", n);
+    return gmg_fail(e->context, GMG_ERR_UNSUPPORTED, "params.coarse = GMG_COARSE_CHOLESKY: the coarsest grid's matrix (%zu "
+                    "unknowns) is not positive definite", n);
   if (d->on_backend) upload_inverse(e, d, n);
   return GMG_OK;
 }
@@ -111,7 +111,7 @@ static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
   GMG_TRY(gmg_exec_alloc(e, "coarse Cholesky fields", n * e->real_size, &d->unit));
   GMG_TRY(gmg_exec_alloc(e, "coarse Cholesky fields", n * e->real_size, &d->image));
   if (by_product) GMG_TRY(gmg_exec_alloc(e, "inverse of the coarsest grid", matrix_bytes(n), &d->on_backend));
-  d->weight = matrices, d->b = d->weight + n;
+  d->volume = matrices, d->b = d->volume + n;
   d->factor = d->b + n, d->inverse = d->factor + n * n;
   return GMG_OK;
 }
@@ -122,16 +122,16 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
   (void)level, (void)kind, (void)start;
   const dense *d = state;
   const size_t n = p->level[0].A->cells;
-  if (p->singular) gmg_stencil_of(e)->remove_mean(e, p->level[0].A, p->level[0].volume, f);
+  if (p->singular) gmg_grid_ops_of(e)->remove_mean(e, p->level[0].A, p->level[0].volume, f);
   if (d->on_backend) {
     gmg_coarse_kernels_of(e)->product(e, n, d->on_backend, f, u);
   } else {
     gmg_exec_read_reals(e, f, n, d->b);
-    for (size_t i = 0; i < n; i++) d->b[i] *= d->weight[i];
+    for (size_t i = 0; i < n; i++) d->b[i] *= d->volume[i];
     substitute(d->factor, n, d->b);
     gmg_exec_write_reals(e, u, n, d->b);
   }
-  if (p->singular) gmg_stencil_of(e)->remove_mean(e, p->level[0].A, p->level[0].volume, u);
+  if (p->singular) gmg_grid_ops_of(e)->remove_mean(e, p->level[0].A, p->level[0].volume, u);
 }
 
 const gmg_bottom_ops gmg_coarsest_cholesky = {

@@ -1,10 +1,13 @@
-/* Kernels of a backend for the bottom of a cycle. Private to coarse. */
+/* The table of a backend's kernels for the bottom of a cycle. Private to coarse: filled by cuda/cg_block.cu, or in registry.c
+   for the host; used by cg.c, cholesky.c, tensor/ and registry.c. */
 #ifndef GMG_COARSE_KERNELS_H
 #define GMG_COARSE_KERNELS_H
 
 #include "bottom.h"
 
 enum { GMG_FUSED_KINDS = 2 };
+
+struct gmg_tensor_ops; /* tensor/tensor.h */
 
 /* NULL: the backend has no such kernel, and coarse works without it. */
 typedef struct gmg_coarse_kernels {
@@ -16,10 +19,11 @@ typedef struct gmg_coarse_kernels {
   /* y = m x, where m is a matrix of n x n doubles in exec's memory */
   void (*product)(const gmg_exec *e, size_t n, const void *m, const void *x, void *y);
   const gmg_bottom_ops *fused_levels[GMG_FUSED_KINDS + 1]; /* NULL ends the list */
+  const struct gmg_tensor_ops *tensor; /* the direct solver for separable problems */
 } gmg_coarse_kernels;
 
 const gmg_coarse_kernels *gmg_coarse_kernels_of(const gmg_exec *e);
 
-extern const gmg_bottom_ops gmg_coarsest_cg, gmg_coarsest_cholesky;
+extern const gmg_bottom_ops gmg_coarsest_cg, gmg_coarsest_cholesky, gmg_coarsest_tensor;
 
 #endif

@@ -6,7 +6,8 @@
 
 #include "exec.h"
 
-struct gmg_stencil_ops;    /* stencil/stencil.h */
+struct gmg_array_ops;      /* array.h */
+struct gmg_grid_ops;       /* stencil/grid_ops.h */
 struct gmg_coarse_kernels; /* coarse/kernels.h */
 
 /* Arrays are indexed by gmg_type. */
@@ -15,7 +16,8 @@ struct gmg_backend_tables {
   const gmg_trace_ops *trace;
   const gmg_graph_ops *graph; /* NULL: no recording and replaying */
   const gmg_vector_ops *vector[2];
-  const struct gmg_stencil_ops *stencil[2];
+  const struct gmg_array_ops *array[2];
+  const struct gmg_grid_ops *grid[2];
   const struct gmg_coarse_kernels *coarse[2];
 };
 

@@ -12,11 +12,11 @@
 GMG_INLINE void gmg_cg_set_beta(gmg_cg_scalars *d, int flexible, double dot)
 {
   const double beta = !(d->pq > 0) ? 0 : flexible ? -dot / d->pq : dot / d->zr;
-  d->beta = gmg_is_number(beta) ? beta : 0;
+  d->beta = gmg_is_finite(beta) ? beta : 0;
   if (!flexible) d->zr = dot;
 }
 
-GMG_INLINE int gmg_cg_is_known(const gmg_cg_scalars *d) { return gmg_is_number(d->pq) && gmg_is_number(d->pr); }
+GMG_INLINE int gmg_cg_is_known(const gmg_cg_scalars *d) { return gmg_is_finite(d->pq) && gmg_is_finite(d->pr); }
 
 /* Sets the step length along p to <p, r> / <p, A p>. Unlike <r, z> / <p, A p> this is the exact minimum along p, even if the
    truncated recursion has spoilt p. At the rounding level, where p may be noise, the step therefore cannot increase the error.
@@ -24,7 +24,7 @@ GMG_INLINE int gmg_cg_is_known(const gmg_cg_scalars *d) { return gmg_is_number(d
 GMG_INLINE int gmg_cg_step_length(const gmg_cg_scalars *d, double *step)
 {
   *step = d->pq > 0 ? d->pr / d->pq : 0;
-  return d->pq > 0 && gmg_cg_is_known(d) && gmg_is_number(*step);
+  return d->pq > 0 && gmg_cg_is_known(d) && gmg_is_finite(*step);
 }
 
 /* Scalars of plain conjugate gradients from a zero guess to a tolerance (src/coarse). */
@@ -49,7 +49,7 @@ GMG_INLINE int gmg_cg_goes_on(const gmg_cg_run *cg, size_t iteration, size_t unk
 GMG_INLINE int gmg_cg_set_alpha(gmg_cg_run *cg, double pq)
 {
   cg->alpha = cg->rz / pq;
-  return pq > 0 && gmg_is_number(cg->alpha);
+  return pq > 0 && gmg_is_finite(cg->alpha);
 }
 
 GMG_INLINE void gmg_cg_set_rz(gmg_cg_run *cg, double rz)

@@ -1,11 +1,11 @@
 /* The table of neighbours for one process: there is nobody to exchange with. Used by the contexts. */
 #include "comm.h"
 
-static void exchange(const gmg_exec *e, const gmg_operator *A, gmg_place place, int axis, const void *x)
+static void exchange(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, const void *x)
 {
-  (void)e, (void)A, (void)place, (void)axis, (void)x;
+  (void)e, (void)A, (void)location, (void)axis, (void)x;
 }
 
 static void reduce(const gmg_exec *e, int count, double *values) { (void)e, (void)count, (void)values; }
 
-const gmg_comm_ops gmg_comm_alone = {.exchange = exchange, .sum = reduce, .most = reduce};
+const gmg_comm_ops gmg_comm_alone = {.exchange = exchange, .sum = reduce, .max = reduce};

@@ -23,9 +23,10 @@
    (cuda/device.h). An implementation for devices adds up there, through memory that the devices share. Recorded work then contains
    its sums, and a recorded loop tests the norm of all devices.
 
-   The bottom of a cycle (coarse/bottom.h) neither exchanges nor sums by itself: it is to solve its levels redundantly, or on one
-   process, with an exec of its own that has the one-process table. The gathering belongs into a gmg_bottom_ops around the solver's.
-   Prolongation then exchanges the bottom's u as that of any level.
+   The bottom of a cycle (coarse/bottom.h) neither exchanges nor sums over processes. In several processes it must solve its levels
+   redundantly, or on one process, with an exec of its own that has the one-process table. An implementation for several processes
+   wraps the gmg_bottom_ops of the solver: it gathers f first, and afterwards each process has its part of u, which prolongation
+   exchanges as on any level.
 
    tests/unit/comm.c checks the exchanges, tests/unit/sums.c the sums. */
 #ifndef GMG_CORE_COMM_H
@@ -35,17 +36,17 @@
 
 /* What an array has one value for: each unknown, each face across an axis (one more along it than unknowns), or each face of one
    wall across an axis. */
-typedef enum { GMG_AT_UNKNOWNS, GMG_AT_FACES, GMG_AT_WALL } gmg_place;
+typedef enum { GMG_AT_UNKNOWNS, GMG_AT_FACES, GMG_AT_WALL } gmg_location;
 
 struct gmg_comm_ops {
   /* Fills all ghosts of x, an array on the grid of A, from the neighbours that own them. Values are of e's type, whatever A's is.
-     axis: of the faces or the wall. x's own values stay, so x may be const for everybody else. Only enqueues on a device, and can
-     be recorded. */
-  void (*exchange)(const gmg_exec *e, const gmg_operator *A, gmg_place place, int axis, const void *x);
+     axis: the axis across which the faces or the wall lie. Only ghosts are written, so x may be const for all other code. Only
+     enqueues on a device, and can be recorded. */
+  void (*exchange)(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, const void *x);
   /* Replaces each value in host memory by its sum over all processes, the same bits on all of them. NaN and infinity stay. */
   void (*sum)(const gmg_exec *e, int count, double *values);
   /* Replaces each value in host memory by the largest over all processes. NaN may be lost. */
-  void (*most)(const gmg_exec *e, int count, double *values);
+  void (*max)(const gmg_exec *e, int count, double *values);
 };
 
 extern const gmg_comm_ops gmg_comm_alone; /* one process */

@@ -41,7 +41,7 @@ void gmg_give_struct(const void *from, size_t known, void *to, size_t size)
 
 gmg_status gmg_take_struct(gmg_context *c, const char *name, const void *given, size_t known, void *to)
 {
-  enum { LARGEST = 1 << 16 }; /* more is what happened to be in memory */
+  enum { LARGEST = 1 << 16 }; /* a larger size is an uninitialised one */
   size_t stated;
   memcpy(&stated, given, sizeof stated);
   const size_t size = stated ? stated : known;

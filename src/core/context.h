@@ -10,18 +10,18 @@ typedef struct gmg_comm_ops gmg_comm_ops; /* comm.h */
 struct gmg_context {
   gmg_backend backend;
   int threads;      /* host threads */
-  long process;     /* that created it */
+  long process;     /* the process that created the context */
   char error[512];  /* text of the last error */
   gmg_device *device; /* private to the backend; NULL on the host */
-  const gmg_comm_ops *comm; /* the other processes */
+  const gmg_comm_ops *comm; /* operations with the other processes */
   /* NULL on the host: */
   void (*end)(gmg_context *self);               /* releases the device's resources */
   int (*enter)(gmg_context *self);              /* makes the device current for the calling thread; returns the previous device */
   void (*leave)(gmg_context *self, int before); /* makes the previous device current again */
 };
 
-/* Makes the context's device current for the calling thread until the end of the enclosing block, even on an early return. Every
-   public call that uses the device begins with it. */
+/* Makes the context's device current for the calling thread until the end of the enclosing block, even on an early return. A public
+   call uses it before it touches the device, after the checks of mg/call.c. */
 #define GMG_VISIT(c) const gmg_visit gmg_visit_ __attribute__((cleanup(gmg_visit_end), unused)) = gmg_visit_begin(c)
 
 typedef struct gmg_visit {
@@ -40,23 +40,26 @@ static inline void gmg_visit_end(const gmg_visit *v)
   if (v->context->leave) v->context->leave(v->context, v->before);
 }
 
-/* Public structs grow at their end. give: fills a caller's struct of `size` bytes from one of `known` bytes, of which it may have
-   fewer or more (those become 0). take: the reverse, for structs that begin with their size (0: known). It refuses what is set
-   beyond `known`. */
+/* gmg_give_struct(), gmg_take_struct(): new versions add members to public structs at the end, so a caller's struct may be smaller
+   or larger than the library's. */
+/* Fills a caller's struct of `size` bytes from the library's of `known` bytes. Bytes beyond `known` become 0. */
 void gmg_give_struct(const void *from, size_t known, void *to, size_t size);
+/* Copies a caller's struct, which begins with its size (0: known), to the library's of `known` bytes. Refuses bytes beyond `known`
+   that are not 0. */
 gmg_status gmg_take_struct(gmg_context *c, const char *name, const void *given, size_t known, void *to);
 
 /* Stores the text and returns the status, so that a failing check is one line. */
 gmg_status gmg_fail(gmg_context *context, gmg_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* threads.c: starts the threads that OpenMP is to have for the calling one. Returns 0 if there cannot be so many. */
+/* threads.c: makes OpenMP start its threads for regions of `threads` threads, the calling one included. Returns 0 if the system
+   cannot start so many. */
 int gmg_start_threads(int threads);
-/* Refuses what a child of fork() cannot do: use a device, or (several) the threads that OpenMP had for this one in the parent.
-   Before GMG_VISIT. */
+/* threads.c: refuses what a child of fork() cannot do: use the parent's device or, with `several`, OpenMP's threads of the parent.
+   `several`: the call uses more than one thread. Call it before GMG_VISIT. */
 gmg_status gmg_check_process(gmg_context *context, const char *call, int several);
 
-/* Passes a failure on. The one macro with control flow. */
+/* Returns the status of a failed call from the calling function. */
 #define GMG_TRY(call)                              \
   do {                                             \
     const gmg_status gmg_try_status_ = (call);     \

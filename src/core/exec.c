@@ -33,8 +33,8 @@ gmg_exec gmg_exec_make(gmg_context *context, gmg_type type, int dry)
 }
 
 /* An entry of the list of allocations. */
-struct gmg_kept {
-  gmg_kept *next;
+struct gmg_allocation {
+  gmg_allocation *next;
   const gmg_memory_ops *memory;
   void *p;
 };
@@ -42,17 +42,17 @@ struct gmg_kept {
 static gmg_exec *owner_of(gmg_exec *e) { return e->owner ? e->owner : e; }
 
 /* Adds *p to the list of allocations. Fails if *p is NULL. If the list cannot grow, *p is released. */
-static gmg_status keep(gmg_exec *e, const gmg_memory_ops *memory, const char *what, size_t bytes, void **p)
+static gmg_status add_allocation(gmg_exec *e, const gmg_memory_ops *memory, const char *what, size_t bytes, void **p)
 {
   gmg_exec *owner = owner_of(e);
-  gmg_kept *entry = *p ? malloc(sizeof *entry) : NULL;
+  gmg_allocation *entry = *p ? malloc(sizeof *entry) : NULL;
   if (!entry) {
     if (*p) memory->release(e->context, *p);
     *p = NULL;
     return gmg_fail(e->context, GMG_ERR_MEMORY, "%s: %zu bytes could not be allocated", what, bytes);
   }
-  *entry = (gmg_kept){owner->kept, memory, *p};
-  owner->kept = entry;
+  *entry = (gmg_allocation){owner->allocations, memory, *p};
+  owner->allocations = entry;
   owner->bytes += bytes;
   return GMG_OK;
 }
@@ -61,7 +61,7 @@ gmg_status gmg_exec_alloc(gmg_exec *e, const char *what, size_t bytes, void **p)
 {
   static char nothing; /* target of the pointers that a dry exec returns */
   gmg_exec *owner = owner_of(e);
-  const size_t most = e->dry ? SIZE_MAX : e->memory->most(e->context);
+  const size_t most = e->dry ? SIZE_MAX : e->memory->max_bytes(e->context);
   const int has_room = bytes <= most && owner->bytes <= most - bytes;
   if (e->dry && has_room) {
     *p = &nothing;
@@ -69,21 +69,21 @@ gmg_status gmg_exec_alloc(gmg_exec *e, const char *what, size_t bytes, void **p)
     return GMG_OK;
   }
   *p = has_room ? e->memory->alloc(e->context, bytes ? bytes : 1) : NULL;
-  return keep(e, e->memory, what, bytes, p);
+  return add_allocation(e, e->memory, what, bytes, p);
 }
 
 gmg_status gmg_exec_alloc_state(gmg_exec *e, const char *what, size_t bytes, void **p)
 {
   *p = calloc(1, bytes);
-  return keep(e, &gmg_memory_host, what, bytes, p);
+  return add_allocation(e, &gmg_memory_host, what, bytes, p);
 }
 
 /* Releases the newest allocation first. */
 void gmg_exec_release(gmg_exec *e)
 {
-  while (e->kept) {
-    gmg_kept *entry = e->kept;
-    e->kept = entry->next;
+  while (e->allocations) {
+    gmg_allocation *entry = e->allocations;
+    e->allocations = entry->next;
     entry->memory->release(e->context, entry->p);
     free(entry);
   }
@@ -127,32 +127,40 @@ void gmg_exec_read_reals(const gmg_exec *e, const void *p, size_t n, double *to)
   }
 }
 
-size_t gmg_first_outside(const gmg_exec *e, size_t n, const void *x, double least, double below, double *value)
-{
-  double part[REALS_AT_A_TIME];
-  for (size_t i = 0; i < n; i += REALS_AT_A_TIME) {
-    const size_t m = n - i < REALS_AT_A_TIME ? n - i : REALS_AT_A_TIME;
-    gmg_exec_read_reals(e, (const char *)x + i * e->real_size, m, part);
-    for (size_t j = 0; j < m; j++)
-      if (!(part[j] >= least && part[j] < below)) return *value = part[j], i + j;
-  }
-  return n;
-}
-
-gmg_status gmg_check_values(const gmg_exec *e, size_t n, const void *x, const char *name, const char *where)
-{
-  const double largest = sqrt(DBL_MAX / (double)(n ? n : 1));
-  double value;
-  size_t i = gmg_first_outside(e, n, x, -DBL_MAX, INFINITY, &value);
-  if (i < n) return gmg_fail(e->context, GMG_ERR_ARGUMENT, "%s[%zu] = %g%s: must be finite", name, i, value, where);
-  i = gmg_first_outside(e, n, x, -largest, largest, &value);
-  if (i == n) return GMG_OK;
-  return gmg_fail(e->context, GMG_ERR_ARGUMENT, "%s[%zu] = %g%s: too large, the sum of squares overflows", name, i, value, where);
-}
-
 gmg_status gmg_exec_ints(gmg_exec *e, const char *what, size_t n, const int *from, void **p)
 {
   GMG_TRY(gmg_exec_alloc(e, what, n * sizeof *from, p));
   if (!e->dry) e->memory->upload(e->context, *p, from, n * sizeof *from);
+  return GMG_OK;
+}
+
+static size_t all_rows(gmg_repeating s) { return s.head + s.period * s.count + s.tail; }
+
+gmg_status gmg_exec_repeating_reals(gmg_exec *e, const char *what, gmg_repeating s, const double *from, void **p)
+{
+  enum { MAX_VALUES = 32 };
+  float in_float[MAX_VALUES];
+  const size_t values = s.period * s.width, row = s.width * e->real_size, tail = s.head + s.period * s.count;
+  if (values > MAX_VALUES) return gmg_fail(e->context, GMG_ERR_MEMORY, "%s: a period of %zu values is too long", what, values);
+  GMG_TRY(gmg_exec_alloc(e, what, all_rows(s) * row, p));
+  if (e->dry) return GMG_OK;
+  const double *period = from + s.head * s.width;
+  for (size_t i = 0; i < values; i++) in_float[i] = (float)period[i];
+  gmg_exec_write_reals(e, *p, s.head * s.width, from);
+  const void *in_type = e->type == GMG_F64 ? (const void *)period : in_float;
+  e->memory->repeat(e->context, (char *)*p + s.head * row, in_type, s.period * row, s.count);
+  gmg_exec_write_reals(e, (char *)*p + tail * row, s.tail * s.width, period + values);
+  return GMG_OK;
+}
+
+gmg_status gmg_exec_repeating_ints(gmg_exec *e, const char *what, gmg_repeating s, int step, const int *from, void **p)
+{
+  const size_t middle = s.period * s.count;
+  GMG_TRY(gmg_exec_alloc(e, what, all_rows(s) * sizeof(int), p));
+  if (e->dry) return GMG_OK;
+  int *to = *p;
+  e->memory->upload(e->context, to, from, s.head * sizeof(int));
+  e->memory->count_up(e->context, to + s.head, middle, (int)s.period, from + s.head, step);
+  e->memory->upload(e->context, to + s.head + middle, from + s.head + s.period, s.tail * sizeof(int));
   return GMG_OK;
 }

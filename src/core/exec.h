@@ -1,9 +1,9 @@
 /* exec: the memory of a solver, and vector operations in it. All code above it is written once for all backends and real types.
    Calls core only; called by stencil, smoothers, coarse and mg.
 
-   Memory belongs to the exec through which it was allocated, and is released with it. A dry exec only counts bytes: alloc returns a
-   pointer that must not be dereferenced. gmg_plan() runs create on a dry exec, so its byte count is correct by construction.
-   Therefore memory from exec must be filled through exec, never directly. */
+   Memory belongs to the exec through which it was allocated or, if that has an owner, to the owner, and is released with it. A dry
+   exec only counts bytes: alloc returns a pointer that must not be dereferenced. gmg_plan() runs create on a dry exec, so its byte
+   count is correct by construction. Therefore memory from exec must be filled through exec, never directly. */
 #ifndef GMG_EXEC_H
 #define GMG_EXEC_H
 
@@ -26,11 +26,11 @@ typedef struct gmg_range {
   double least, most, mean;
 } gmg_range;
 
-/* A correction found by a cycle: size[0] times z. z is in the exec's real type, or in low precision if `low` is set. z = NULL:
+/* A correction found by a cycle: scale[0] times z. z is in the exec's real type, or in low precision if `low` is set. z = NULL:
    there is no correction. */
 typedef struct gmg_correction {
   const void *z;
-  const double *size; /* in exec's memory; NULL: 1 */
+  const double *scale; /* in exec's memory; NULL: 1 */
   int low;
 } gmg_correction;
 
@@ -55,20 +55,20 @@ typedef struct gmg_vector_ops {
   void (*add)(const gmg_exec *e, size_t n, double a, void *x);                      /* x = x + a */
   double (*norm2)(const gmg_exec *e, size_t n, const void *x);                      /* ||x||_2 */
   gmg_number (*dot)(const gmg_exec *e, size_t n, const void *x, const void *y);     /* sum of conj(x) y */
-  /* x = c + keep x; keep is 1, or 0: x is not read */
+  /* x = c + keep x; keep is 0 or 1; with 0 x is not read */
   void (*correct)(const gmg_exec *e, size_t n, gmg_correction c, int keep, void *x);
-  /* A step of conjugate gradients: y = y + a p, r = r - a q, with a = <p, r> / <p, A p>. If no step can be taken (cg_scalars.h), y
-     and r are unchanged, and d loses its direction. Unless low is NULL, low = r s->next in low precision. Returns ||r||_2, or NaN
-     if an inner product is not finite. */
+  /* A step of conjugate gradients: r = r - a q and, unless y is NULL, y = y + a p, with a = <p, r> / <p, A p>. If no step can be
+     taken (cg_scalars.h), y and r are unchanged, and d loses its direction. Unless low is NULL, low = r s->next in low precision.
+     Returns ||r||_2, or NaN if an inner product is not finite. */
   double (*cg_update)(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r, gmg_scale *s,
                       void *low, gmg_wait wait);
   gmg_range (*range)(const gmg_exec *e, size_t n, const void *x); /* NULL if scalars are complex: they have no order */
-  /* The functions below only enqueue on a device. `size` is in exec's memory. */
-  /* Sets s->size to about ||x||_2 (to any number if the norm is 0, NaN or infinite). Unless y is NULL, y = x / s->size in low
-     precision. On a device an old s->size that is about right saves a second pass over x. 0: unknown. */
+  /* The functions below only enqueue on a device. `divisor` is in exec's memory. */
+  /* Sets s->divisor to about ||x||_2 (to any number if the norm is 0, NaN or infinite). Unless y is NULL, y = x / s->divisor in low
+     precision. On a device an old s->divisor that is about right saves a second pass over x. 0: unknown. */
   void (*normalize_to_low)(const gmg_exec *e, size_t n, const void *x, gmg_scale *s, void *y);
-  /* y = x / size[0] in low precision; size = NULL: y = x */
-  void (*scale_to_low)(const gmg_exec *e, size_t n, const double *size, const void *x, void *y);
+  /* y = x / divisor[0] in low precision; divisor = NULL: y = x */
+  void (*scale_to_low)(const gmg_exec *e, size_t n, const double *divisor, const void *x, void *y);
   void (*subtract_mean)(const gmg_exec *e, size_t n, void *x);                      /* x = x - (mean of x) */
 } gmg_vector_ops;
 
@@ -76,10 +76,14 @@ typedef struct gmg_vector_ops {
 typedef struct gmg_memory_ops {
   void *(*alloc)(gmg_context *c, size_t bytes); /* NULL if out of memory */
   void (*release)(gmg_context *c, void *p);
-  size_t (*most)(gmg_context *c); /* maximum bytes of a solver. Larger allocations fail, because the system may promise memory that
-                                     it does not have */
+  size_t (*max_bytes)(gmg_context *c); /* of a solver. Larger allocations fail, because the system may promise memory that it does
+                                          not have */
   void (*upload)(gmg_context *c, void *to, const void *from_host, size_t bytes);
   void (*download)(gmg_context *c, void *to_host, const void *from, size_t bytes); /* blocks */
+  void (*repeat)(gmg_context *c, void *to, const void *from_host, size_t bytes, size_t count); /* `count` copies, one after the
+                                                                                                 other */
+  /* to[i] = at[i % period] + step (i / period) for n ints; period is 1 or 2. Only enqueues on a device. */
+  void (*count_up)(gmg_context *c, int *to, size_t n, int period, const int at[], int step);
   gmg_status (*health)(gmg_context *c); /* GMG_ERR_DEVICE, with a text, after a failure of the device */
 } gmg_memory_ops;
 
@@ -106,10 +110,10 @@ typedef struct gmg_trace_ops {
 /* A loop of cycles that run without the host: its input, and its result. */
 typedef struct gmg_loop {
   gmg_stopping rule;
-  gmg_standing standing; /* in: before the first cycle; out: after the last */
-  int measures_first;    /* the loop also measures the first residual, which gives the standing */
-  int rescales;          /* a low-precision residual that is not well scaled (scale.h) ends the loop */
-  int most;              /* maximum number of cycles */
+  gmg_stopping_state state; /* in: before the first cycle; out: after the last */
+  int measures_first;       /* the loop also measures the first residual, which gives the state */
+  int ends_if_badly_scaled; /* a low-precision residual that is not well scaled (scale.h) ends the loop */
+  int max_cycles;
 } gmg_loop;
 
 /* Work that is recorded once and replayed, on backends where this is cheaper than enqueueing it again. While recording, nothing
@@ -121,19 +125,19 @@ typedef struct gmg_graph_ops {
      is not possible. */
   int (*begin)(gmg_context *c, int loop);
   int (*measures_first)(gmg_context *c); /* whether a loop can measure its first residual (gmg_loop::measures_first) */
-  /* Begins the body of a loop. measures_first: only gmg_operator_ops::loop_first_residual was recorded before the body, and an
-     exchange of its ghosts. Otherwise nothing was. */
+  /* Begins the body of a loop. measures_first: gmg_operator_ops::loop_first_residual was recorded before the body, with the
+     exchange that it needs, and nothing else. Otherwise nothing was recorded before the body. */
   void (*loop_body_begin)(gmg_context *c, int measures_first);
   gmg_graph *(*end)(gmg_context *c); /* NULL: the work cannot be replayed */
   int (*replay)(gmg_context *c, gmg_graph *graph); /* only enqueues; 0: not possible now */
   /* Runs a loop as long as the rule says GMG_GO_ON. Runs at least one cycle, unless the loop measures its first residual. Blocks.
-     norms: of the residuals. Returns the number of cycles done. */
+     norms: residual norms after the cycles. Returns the number of cycles done. */
   int (*run_loop)(gmg_context *c, gmg_graph *graph, gmg_loop *loop, double *norms);
   void (*destroy)(gmg_graph *graph);
 } gmg_graph_ops;
 
 typedef struct gmg_backend_tables gmg_backend_tables; /* backend.h */
-typedef struct gmg_kept gmg_kept;                     /* exec.c */
+typedef struct gmg_allocation gmg_allocation;         /* exec.c */
 
 struct gmg_exec {
   gmg_context *context; /* BORROWED */
@@ -148,7 +152,7 @@ struct gmg_exec {
   int threads;
   int dry;
   size_t bytes;    /* allocated */
-  gmg_kept *kept;  /* list of allocations */
+  gmg_allocation *allocations; /* list */
   gmg_exec *owner; /* owner of what is allocated through this exec; NULL: this exec itself */
 };
 
@@ -187,19 +191,22 @@ void gmg_exec_release(gmg_exec *e); /* releases all memory of this exec */
 /* Allocates n reals (or ints) and fills them from host doubles (or ints). */
 gmg_status gmg_exec_reals(gmg_exec *e, const char *what, size_t n, const double *from, void **p);
 gmg_status gmg_exec_ints(gmg_exec *e, const char *what, size_t n, const int *from, void **p);
+
+/* Rows that repeat, for arrays of which only a few rows are stored on the host: `head` rows, then `period` rows `count` times, then
+   `tail` rows. The host's array has head + period + tail rows of `width` values. */
+typedef struct gmg_repeating {
+  size_t head, period, count, tail, width;
+} gmg_repeating;
+gmg_status gmg_exec_repeating_reals(gmg_exec *e, const char *what, gmg_repeating shape, const double *from, void **p);
+/* Ints that grow by `step` from one period to the next. period is 1 or 2, width is 1. */
+gmg_status gmg_exec_repeating_ints(gmg_exec *e, const char *what, gmg_repeating shape, int step, const int *from, void **p);
 void gmg_exec_write_reals(const gmg_exec *e, void *p, size_t n, const double *from); /* writes to memory from gmg_exec_reals() */
 void gmg_exec_read_reals(const gmg_exec *e, const void *p, size_t n, double *to);    /* reads from such memory */
 
-/* For error texts: the first of n reals that is not in least <= value < below, and its value. n: none. Blocks. */
-size_t gmg_first_outside(const gmg_exec *e, size_t n, const void *x, double least, double below, double *value);
-
-/* Refuses the first value that is not finite, or else has a square too large for a sum of so many; `where` follows the value in the
-   text. */
-gmg_status gmg_check_values(const gmg_exec *e, size_t n, const void *x, const char *name, const char *where);
-
 extern const gmg_memory_ops gmg_memory_host;
 extern const gmg_vector_ops gmg_vector_host_f32, gmg_vector_host_f64;
-extern const gmg_memory_ops gmg_memory_cuda; /* only if the library is built with CUDA */
+/* only if the library is built with CUDA: */
+extern const gmg_memory_ops gmg_memory_cuda;
 extern const gmg_trace_ops gmg_trace_cuda;
 extern const gmg_graph_ops gmg_graph_cuda;
 extern const gmg_vector_ops gmg_vector_cuda_f32, gmg_vector_cuda_f64;

@@ -33,6 +33,23 @@ static void host_copy(gmg_context *c, void *to, const void *from, size_t bytes)
   if (bytes) memcpy(to, from, bytes);
 }
 
+/* Copies what is there already, which doubles every time. */
+static void host_repeat(gmg_context *c, void *to, const void *from, size_t bytes, size_t count)
+{
+  const size_t all = bytes * count;
+  (void)c;
+  if (all == 0) return;
+  memcpy(to, from, bytes);
+  for (size_t done = bytes; done < all; done *= 2) memcpy((char *)to + done, to, done < all - done ? done : all - done);
+}
+
+static void host_count_up(gmg_context *c, int *to, size_t n, int period, const int at[], int step)
+{
+  (void)c;
+  for (int p = 0; p < period; p++)
+    for (size_t i = (size_t)p, value = 0; i < n; i += (size_t)period, value++) to[i] = at[p] + step * (int)value;
+}
+
 /* The limit on a solver's memory: Linux grants more than it has, and kills the process that uses it. */
 static size_t physical_memory(gmg_context *c)
 {
@@ -49,13 +66,15 @@ static gmg_status always_well(gmg_context *c)
 
 const gmg_memory_ops gmg_memory_host = {.alloc = host_alloc,
                                         .release = host_release,
-                                        .most = physical_memory,
+                                        .max_bytes = physical_memory,
                                         .upload = host_copy,
                                         .download = host_copy,
+                                        .repeat = host_repeat,
+                                        .count_up = host_count_up,
                                         .health = always_well};
 
 static gmg_status no_marks(gmg_context *c, gmg_clock *clock) { return (void)c, (void)clock, GMG_OK; }
-static void leave(gmg_context *c, gmg_clock *clock) { (void)c, (void)clock; }
+static void do_nothing(gmg_context *c, gmg_clock *clock) { (void)c, (void)clock; }
 
 static void charge(gmg_context *c, gmg_clock *clock, int account)
 {
@@ -65,13 +84,16 @@ static void charge(gmg_context *c, gmg_clock *clock, int account)
   clock->account = account, clock->start = t;
 }
 
-static const gmg_trace_ops trace = {.clock_create = no_marks, .clock_destroy = leave, .charge = charge, .settle = leave};
+static const gmg_trace_ops trace = {.clock_create = no_marks, .clock_destroy = do_nothing, .charge = charge, .settle = do_nothing};
 
-extern const struct gmg_stencil_ops gmg_stencil_host_f32, gmg_stencil_host_f64;
-extern const struct gmg_coarse_kernels gmg_coarse_kernels_none;
+extern const struct gmg_grid_ops gmg_grid_host_f32, gmg_grid_host_f64;
+extern const struct gmg_coarse_kernels gmg_coarse_kernels_host_f32, gmg_coarse_kernels_host_f64;
+extern const struct gmg_array_ops gmg_array_host_f32, gmg_array_host_f64;
 
 const gmg_backend_tables gmg_host_backend = {.memory = &gmg_memory_host,
                                              .trace = &trace,
                                              .vector = {[GMG_F32] = &gmg_vector_host_f32, [GMG_F64] = &gmg_vector_host_f64},
-                                             .stencil = {[GMG_F32] = &gmg_stencil_host_f32, [GMG_F64] = &gmg_stencil_host_f64},
-                                             .coarse = {&gmg_coarse_kernels_none, &gmg_coarse_kernels_none}};
+                                             .array = {[GMG_F32] = &gmg_array_host_f32, [GMG_F64] = &gmg_array_host_f64},
+                                             .grid = {[GMG_F32] = &gmg_grid_host_f32, [GMG_F64] = &gmg_grid_host_f64},
+                                             .coarse = {[GMG_F32] = &gmg_coarse_kernels_host_f32,
+                                                        [GMG_F64] = &gmg_coarse_kernels_host_f64}};

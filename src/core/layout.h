@@ -26,6 +26,14 @@ GMG_INLINE int gmg_wrap_index(int i, int n, int wraps) { return !wraps ? i : i <
 #undef GMG_INDEX
 #undef GMG_L
 
+/* Whether rows and planes follow each other without gaps. */
+GMG_INLINE int gmg_is_packed(gmg_layout l) { return l.row == l.n[0] && l.rows == l.n[1] && l.first == 0; }
+
+/* Layouts of the operands of a residual r = f - A u, if some of them are arrays of the caller. */
+typedef struct gmg_residual_layouts {
+  gmg_layout f, u, r;
+} gmg_residual_layouts;
+
 GMG_INLINE gmg_layout_32 gmg_layout_32_of(gmg_layout l)
 {
   const gmg_layout_32 x = {

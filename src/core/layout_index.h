@@ -23,8 +23,8 @@ GMG_INLINE GMG_L(gmg_layout) GMG_L(gmg_layout_faces)(const GMG_INDEX n[3], int a
   return GMG_L(gmg_layout_packed)(faces);
 }
 
-/* Offset of unknown (i, j, k). The index -1 of a ghost wraps around in unsigned arithmetic. This formula lets compilers find common
-   terms of fields on unknowns and on faces. A separate pitch for planes would cost kernels registers. */
+/* Offset of unknown (i, j, k). Written this way, compilers can share (k rows + j) between fields on unknowns and on faces. The
+   index -1 of a ghost is correct modulo 2^64 (2^32). A separate pitch for planes would cost kernels registers. */
 GMG_INLINE GMG_INDEX GMG_L(gmg_offset)(GMG_L(gmg_layout) l, GMG_INDEX i, GMG_INDEX j, GMG_INDEX k)
 {
   return l.first + (k * l.rows + j) * l.row + i;

@@ -1,4 +1,4 @@
-/* Names of enumerators, in the order of gmg.h. */
+/* Names of enumerators, in the order of gmg.h. Called by the checks of smoothers and mg. */
 #include "names.h"
 
 #include <stdio.h>
@@ -12,7 +12,8 @@ NAMES(gmg_centering_names, "GMG_CELL", "GMG_VERTEX")
 NAMES(gmg_bc_names, "GMG_DIRICHLET", "GMG_NEUMANN", "GMG_ROBIN", "GMG_PERIODIC")
 NAMES(gmg_cycle_names, "GMG_CYCLE_AUTO", "GMG_CYCLE_V", "GMG_CYCLE_W", "GMG_CYCLE_F")
 NAMES(gmg_accel_names, "GMG_ACCEL_AUTO", "GMG_ACCEL_NONE", "GMG_ACCEL_CG", "GMG_ACCEL_FLEXIBLE_CG")
-NAMES(gmg_coarse_names, "GMG_COARSE_AUTO", "GMG_COARSE_CG", "GMG_COARSE_CHOLESKY")
+NAMES(gmg_coarse_names, "GMG_COARSE_AUTO", "GMG_COARSE_CG", "GMG_COARSE_CHOLESKY", "GMG_COARSE_TENSOR")
+NAMES(gmg_direct_names, "GMG_DIRECT_AUTO", "GMG_DIRECT_NEVER", "GMG_DIRECT_ALWAYS")
 NAMES(gmg_local_names, "GMG_LOCAL_AUTO", "GMG_LOCAL_RED_BLACK", "GMG_LOCAL_JACOBI", "GMG_LOCAL_GAUSS_SEIDEL")
 NAMES(gmg_order_names, "GMG_ORDER_AUTO", "GMG_ORDER_NATURAL", "GMG_ORDER_TWO_COLOUR", "GMG_ORDER_RANDOM", "GMG_ORDER_BACKWARD")
 NAMES(gmg_assignment_names, "GMG_ASSIGN_AUTO", "GMG_ASSIGN_STATIC", "GMG_ASSIGN_DYNAMIC")

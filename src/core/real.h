@@ -3,7 +3,7 @@
    GMG_REAL_F32 = 1 and 0. R(name) gives each copy its own symbol. Included by kernel files only.
 
    In the library scalars are reals. With GMG_SCALAR_COMPLEX = 1 they are complex numbers of two reals, and symbols end in _c32 or
-   _c64. As in _f32 and _f64 the number is the size of a real, not of a scalar. The tests compile kernel files so. */
+   _c64. As in _f32 and _f64 the number is the size of a real, not of a scalar. Only the tests compile kernel files this way. */
 #ifndef GMG_REAL_H
 #define GMG_REAL_H
 

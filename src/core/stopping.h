@@ -13,12 +13,12 @@ typedef struct gmg_stopping {
   double rate_stalled; /* above this rate the residual no longer falls */
 } gmg_stopping;
 
-/* Progress of a solve. */
-typedef struct gmg_standing {
+/* The residuals seen so far, as the stopping rule needs them. */
+typedef struct gmg_stopping_state {
   double f_norm, first; /* norms of f and of the first residual */
   double target;
   double norm, rate;    /* of the last residual; rate 0: only the first is known */
-} gmg_standing;
+} gmg_stopping_state;
 
 typedef enum {
   GMG_GO_ON,
@@ -27,30 +27,30 @@ typedef enum {
   GMG_BLEW_UP
 } gmg_verdict;
 
-GMG_INLINE gmg_verdict gmg_judge_first(const gmg_stopping *rule, gmg_standing *s, double norm, double f_norm)
+GMG_INLINE gmg_verdict gmg_judge_first(const gmg_stopping *rule, gmg_stopping_state *s, double norm, double f_norm)
 {
   const double target = rule->rtol * (f_norm > 0 ? f_norm : norm);
   s->f_norm = f_norm;
   s->first = s->norm = norm;
   s->rate = 0;
   s->target = target > rule->atol ? target : rule->atol;
-  if (!gmg_is_number(norm) || !gmg_is_number(f_norm)) return GMG_BLEW_UP;
+  if (!gmg_is_finite(norm) || !gmg_is_finite(f_norm)) return GMG_BLEW_UP;
   return norm <= s->target ? GMG_MET : GMG_GO_ON;
 }
 
 /* The rate is above rate_stalled, or it is above rate_slow and much slower than the previous one. A solve that is slow from the
-   start keeps its rate, so it has not stopped falling. */
+   start keeps its rate, so after its first cycle it is not judged to have stopped falling. The first rate is compared with 1/2. */
 GMG_INLINE int gmg_stopped_falling(const gmg_stopping *rule, double rate, double rate_before)
 {
   return rate > rule->rate_stalled || (rate > rule->rate_slow && rate > (1 + rate_before) / 2);
 }
 
-GMG_INLINE gmg_verdict gmg_judge_next(const gmg_stopping *rule, gmg_standing *s, double norm)
+GMG_INLINE gmg_verdict gmg_judge_next(const gmg_stopping *rule, gmg_stopping_state *s, double norm)
 {
   const double rate = norm / s->norm, rate_before = s->rate, start = s->first > s->f_norm ? s->first : s->f_norm;
   s->norm = norm;
   s->rate = rate;
-  if (!gmg_is_number(norm) || norm > rule->growth * start) return GMG_BLEW_UP;
+  if (!gmg_is_finite(norm) || norm > rule->growth * start) return GMG_BLEW_UP;
   if (norm <= s->target) return GMG_MET;
   return gmg_stopped_falling(rule, rate, rate_before) ? GMG_STOPPED_FALLING : GMG_GO_ON;
 }

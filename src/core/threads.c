@@ -1,5 +1,6 @@
-/* Threads of the host: whether as many as are asked for can be had, and whether OpenMP's are still there. A runtime of OpenMP ends
-   the process if it cannot start a thread, and in a child of fork() it waits for threads that only the parent has. */
+/* OpenMP's threads on the host: checks that the system can start them, and that a child of fork() does not use its parent's.
+   Otherwise OpenMP's runtime would end the process if it cannot start a thread, and a child of fork() would wait forever for
+   threads that only the parent has. Called when a host context is created, and at the beginning of public calls (mg/call.c). */
 #include "context.h"
 
 #include <ctype.h>
@@ -9,10 +10,12 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* The process in which OpenMP last had threads for this one; 0: none. A child of fork() has a copy, but not those threads. */
+/* The process in which OpenMP last had threads for the calling thread; 0: none. A child of fork() inherits this number, but not the
+   threads. */
 static _Thread_local pid_t team_process;
 
-/* Bytes of a stack as OpenMP's variables give them: a number, by default of kilobytes. 0: not given, or no such number. */
+/* The stack size in bytes that an environment variable of OpenMP gives: a number, in kilobytes unless a unit follows. 0: the
+   variable is not set or not valid. */
 static size_t stack_size_of(const char *text)
 {
   static const char units[] = "bkmg";
@@ -33,10 +36,10 @@ static void *wait_at(void *gate)
   return NULL;
 }
 
-/* Starts so many threads beside the caller's, all there at once, and ends them. Returns 0 if there are no more. */
+/* Whether `count` threads can run at once besides the caller's: starts them all, and then ends them. */
 static int can_start(int count)
 {
-  enum { BYTES_OF_RUNTIME = 1 << 14 }; /* an ample share of what the runtime allocates for a thread */
+  enum { BYTES_OF_RUNTIME = 1 << 14 }; /* a generous estimate of what the runtime allocates for a thread */
   pthread_attr_t attributes;
   pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
   pthread_t *thread = malloc((size_t)count * sizeof *thread);
@@ -55,7 +58,7 @@ static int can_start(int count)
   return started == count;
 }
 
-/* The runtime keeps them for the regions of this thread that follow, so that these need no new ones. */
+/* Runs one parallel region. OpenMP's runtime keeps its threads, so later regions of the calling thread start no new ones. */
 static void start_team(int threads)
 {
   int here = 0;
@@ -68,7 +71,8 @@ static void start_team(int threads)
 
 int gmg_start_threads(int threads)
 {
-  if (threads < 2 || (team_process && team_process != getpid())) return 1; /* gmg_check_process() refuses what would use them */
+  /* In a child of fork() gmg_check_process() refuses the calls that need several threads. */
+  if (threads < 2 || (team_process && team_process != getpid())) return 1;
   if (!can_start(threads - 1)) return 0;
   start_team(threads);
   return 1;
@@ -82,9 +86,9 @@ gmg_status gmg_check_process(gmg_context *c, const char *call, int several)
                     "use it; create a context after fork(), or call exec()", call, c->process, me);
   if (!several || c->threads < 2) return GMG_OK;
   if (team_process && team_process != me)
-    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "%s: %d threads of OpenMP cannot be had: this thread had them in process %ld, and "
-                    "process %ld is a child of fork(), which has none; use a context of 1 thread there, or call from a thread that "
-                    "it starts", call, c->threads, (long)team_process, me);
+    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "%s: %d OpenMP threads are not available: OpenMP started them for this thread in "
+                    "process %ld, and process %ld, a child of fork(), does not have them; use a context of 1 thread there, or call "
+                    "from a thread that it starts", call, c->threads, (long)team_process, me);
   team_process = (pid_t)me;
   return GMG_OK;
 }

@@ -12,7 +12,7 @@
 /* The initial u of a sweep, a leg or a solve. GMG_FROM_ZERO: u counts as 0 and is not read. */
 typedef enum { GMG_FROM_CURRENT, GMG_FROM_ZERO } gmg_start;
 
-/* Whether x is finite. isfinite() differs between C and CUDA. */
-GMG_INLINE int gmg_is_number(double x) { return x - x == 0; }
+/* Not isfinite(), which differs between C and CUDA. */
+GMG_INLINE int gmg_is_finite(double x) { return x - x == 0; }
 
 #endif

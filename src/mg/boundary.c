@@ -1,4 +1,4 @@
-/* Boundary values of a solver. */
+/* gmg_set_boundary_values() and gmg_set_boundary_constant(): store the values of a face. Called through the API. */
 #include "mg/solver.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ gmg_status gmg_set_boundary_values(gmg_solver *s, int axis, int side, const void
   if (!isfinite(norm)) {
     char where[60];
     snprintf(where, sizeof where, " on axis %d, side %d", axis, side);
-    GMG_TRY(gmg_check_values(&s->exec, cells, g, "g", where));
+    GMG_TRY(gmg_check_values(&s->exec, gmg_layout_of_list(cells), 0, g, "g", where));
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "g%s changed while it was read", where);
   }
   s->vector->copy(&s->exec, cells, g, face);

@@ -1,7 +1,8 @@
-/* What stands against a public call on a solver, whatever its arguments. */
+/* Checks that a public call on a solver may run, whatever its arguments: no other call is running on the solver, the process can
+   use the device or the threads, the device has not failed, the last update has not failed. Called by public calls, first. */
 #include "mg/solver.h"
 
-/* With ghosts no field is longer. Shorter ones are left to one thread. */
+/* Counts one layer of ghosts on every axis, so no field is longer. Operations on shorter fields run on one thread. */
 int gmg_has_parallel_work(const gmg_problem *p)
 {
   size_t cells = 1;

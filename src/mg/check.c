@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 typedef struct {
-  const char *name; /* with its owner */
+  const char *name; /* with its struct: "problem.type" */
   int value;
   const gmg_names *names;
 } enum_field;
@@ -56,7 +56,7 @@ static gmg_status check_axis(gmg_context *c, const gmg_problem *p, int a)
     GMG_TRY(gmg_check_enumerator(c, field, (int)p->bc[a][side], &gmg_bc_names));
   }
   if ((p->bc[a][0] == GMG_PERIODIC) != (p->bc[a][1] == GMG_PERIODIC))
-    return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.bc[%d][%d] = %s: GMG_PERIODIC must stand on both sides of an axis", a,
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.bc[%d][%d] = %s: GMG_PERIODIC must be on both sides of an axis", a,
                     p->bc[a][0] == GMG_PERIODIC, gmg_name_of(&gmg_bc_names, (int)p->bc[a][p->bc[a][0] == GMG_PERIODIC]));
   GMG_TRY(check_widths(c, p, a, least, most));
   const gmg_axis_spec spec = gmg_axis_spec_of(p, a);
@@ -87,13 +87,13 @@ static gmg_status check_axis(gmg_context *c, const gmg_problem *p, int a)
 gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *given, gmg_problem *resolved, gmg_stencil *stencil)
 {
   if (!given) return gmg_fail(c, GMG_ERR_ARGUMENT, "problem is NULL");
-  gmg_problem taken;
-  GMG_TRY(gmg_take_struct(c, "problem", given, sizeof taken, &taken));
-  if (taken.stencil) {
-    GMG_TRY(gmg_take_struct(c, "problem.stencil", taken.stencil, sizeof *stencil, stencil));
-    taken.stencil = stencil;
+  gmg_problem copied;
+  GMG_TRY(gmg_take_struct(c, "problem", given, sizeof copied, &copied));
+  if (copied.stencil) {
+    GMG_TRY(gmg_take_struct(c, "problem.stencil", copied.stencil, sizeof *stencil, stencil));
+    copied.stencil = stencil;
   }
-  *resolved = gmg_problem_resolved(&taken);
+  *resolved = gmg_problem_resolved(&copied);
   const gmg_problem *p = resolved;
   if (p->dim < 1 || p->dim > 3) return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.dim = %d: must be from 1 to 3", p->dim);
   const enum_field enums[] = {{"problem.centering", (int)p->centering, &gmg_centering_names},
@@ -112,6 +112,7 @@ gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *given, gmg_probl
     return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem.shift = %g: negative shifts are not supported yet", p->shift);
   if (p->shift > gmg_type_traits_of(p->type)->largest / 64)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.shift = %g: leaves the range of the type", p->shift);
+  GMG_TRY(gmg_check_layouts(c, p));
   const gmg_operator_kind *kind = gmg_operator_kind_of(p);
   return kind->check ? kind->check(c, p) : GMG_OK;
 }
@@ -168,30 +169,67 @@ static gmg_status check_symmetric(gmg_context *c, const gmg_params *p)
   const char *asked = p->accel == GMG_ACCEL_CG ? "params.accel = GMG_ACCEL_CG" : "params.symmetric = 1";
   const unsigned traits = gmg_smoother_traits(p, c->threads);
   if (!p->symmetric && p->accel != GMG_ACCEL_CG) return GMG_OK;
+  if (p->direct == GMG_DIRECT_ALWAYS) return GMG_OK; /* the inverse is symmetric */
   if (p->pre != p->post)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "%s needs a symmetric cycle, but params.pre = %s and params.post = %s differ", asked,
                     text_of(p->pre).text, text_of(p->post).text);
   if (p->restriction == GMG_RESTRICT_AVERAGE)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "%s needs a symmetric cycle, but params.restriction = GMG_RESTRICT_AVERAGE", asked);
   if (p->cycle == GMG_CYCLE_F)
-    return gmg_fail(c, GMG_ERR_ARGUMENT, "%s needs a symmetric cycle, but params.cycle = GMG_CYCLE_F is not", asked);
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "%s needs a symmetric cycle, but params.cycle = GMG_CYCLE_F is not symmetric", asked);
   if (!(traits & GMG_SMOOTHER_ADJOINT) || !(traits & GMG_SMOOTHER_LINEAR))
     return gmg_fail(c, GMG_ERR_ARGUMENT,
                     "%s needs a symmetric cycle, but params.smoother = \"%s\" has no adjoint under these parameters%s",
-                    asked, gmg_shown_name(p->smoother), p->accel == GMG_ACCEL_CG ? "; GMG_ACCEL_FLEXIBLE_CG takes any" : "");
+                    asked, gmg_display_name(p->smoother),
+                    p->accel == GMG_ACCEL_CG ? "; GMG_ACCEL_FLEXIBLE_CG works with any smoother" : "");
   return GMG_OK;
 }
 
-gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gmg_params *given, gmg_params *taken,
+/* Whether the caller leaves the choice between cycles and a direct solve to gmg. Who chooses a cycle, an acceleration, a smoother
+   or a hierarchy wants cycles. */
+static int is_free_to_choose(const gmg_params *p)
+{
+  if (p->direct != GMG_DIRECT_AUTO || p->coarse != GMG_COARSE_AUTO || p->coarse_cells || p->max_levels) return 0;
+  if (p->cycle != GMG_CYCLE_AUTO || p->accel != GMG_ACCEL_AUTO || p->fmg > 0 || p->symmetric) return 0;
+  return p->check_every != GMG_NONE && gmg_is_default_smoother(p->smoother);
+}
+
+/* Replaces AUTO in `direct` and `coarse` by the direct solver where it is faster, and sets what follows from a direct solve. */
+static gmg_status choose_direct(gmg_context *c, const gmg_problem *problem, gmg_params *p)
+{
+  static const size_t one[3] = {1, 1, 1};
+  const gmg_bottom_ops *tensor = gmg_coarsest_of(GMG_COARSE_TENSOR);
+  const char *why_not = tensor->refuses(problem);
+  const int always = p->direct == GMG_DIRECT_ALWAYS;
+  if (always && p->coarse != GMG_COARSE_AUTO && p->coarse != GMG_COARSE_TENSOR)
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "params.direct = GMG_DIRECT_ALWAYS needs GMG_COARSE_TENSOR, but params.coarse = %s",
+                    gmg_name_of(&gmg_coarse_names, (int)p->coarse));
+  if (why_not && (always || p->coarse == GMG_COARSE_TENSOR))
+    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.%s: %s",
+                    always ? "direct = GMG_DIRECT_ALWAYS" : "coarse = GMG_COARSE_TENSOR", why_not);
+  if (!why_not && is_free_to_choose(p)) {
+    if (tensor->is_faster(c->backend, problem->type, problem->dim, problem->n, 1)) p->direct = GMG_DIRECT_ALWAYS;
+    if (tensor->is_faster(c->backend, problem->type, problem->dim, one, 0)) p->coarse = GMG_COARSE_TENSOR;
+  }
+  if (p->direct != GMG_DIRECT_ALWAYS) return GMG_OK;
+  p->coarse = GMG_COARSE_TENSOR;
+  p->max_levels = 1;
+  if (p->accel == GMG_ACCEL_AUTO) p->accel = GMG_ACCEL_NONE;
+  return GMG_OK;
+}
+
+gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gmg_params *given, gmg_params *copied,
                             gmg_params *resolved)
 {
   if (!given) return gmg_fail(c, GMG_ERR_ARGUMENT, "params is NULL");
-  GMG_TRY(gmg_take_struct(c, "params", given, sizeof *taken, taken));
-  GMG_TRY(check_options(c, taken));
-  *resolved = gmg_params_resolved(taken, problem);
+  GMG_TRY(gmg_take_struct(c, "params", given, sizeof *copied, copied));
+  GMG_TRY(check_options(c, copied));
+  gmg_params chosen = *copied;
+  GMG_TRY(choose_direct(c, problem, &chosen));
+  *resolved = gmg_params_resolved(&chosen, problem);
   const gmg_params *p = resolved;
   if (p->pre + p->post == 0)
-    return gmg_fail(c, GMG_ERR_ARGUMENT, "params.pre = GMG_NONE and params.post = GMG_NONE: one smoothing step is the least");
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "params.pre = GMG_NONE and params.post = GMG_NONE: at least one smoothing step is needed");
   const gmg_exec e = gmg_exec_make(c, problem->type, 1);
   const gmg_operator_kind *kind = gmg_operator_kind_of(problem);
   const gmg_smoother_ops *ops = gmg_smoother_ops_of(p, &e, kind);
@@ -199,9 +237,9 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gm
     return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem: a %s has no functions for this context and problem.type", kind->name);
   if (kind != &gmg_seven_point && !ops)
     return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.smoother = \"%s\" does not take a problem with a %s",
-                    gmg_shown_name(p->smoother), kind->name);
+                    gmg_display_name(p->smoother), kind->name);
   if (p->precision != GMG_PRECISION_MIXED && (!ops || !ops->sweep)) /* otherwise precision.c checks them */
     return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.smoother = \"%s\" has no functions for this context and problem.type",
-                    gmg_shown_name(p->smoother));
+                    gmg_display_name(p->smoother));
   return check_symmetric(c, p);
 }

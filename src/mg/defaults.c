@@ -9,6 +9,8 @@
 
 static const char default_smoother[] = "async";
 
+int gmg_is_default_smoother(const gmg_smoother *s) { return !s || s == gmg_smoother_by_name(default_smoother); }
+
 void gmg_problem_init(gmg_problem *problem, size_t size, int dim, const size_t n[])
 {
   gmg_problem p = {.size = size, .dim = dim};
@@ -25,7 +27,7 @@ void gmg_problem_set_box(gmg_problem *p, const double length[])
   for (int a = 0; p && a < p->dim && a < 3; a++) {
     const size_t m = gmg_problem_intervals(p, a);
     p->h[a] = (length ? length[a] : 1) / (double)(m ? m : 1);
-    if (length && length[a] == 0) p->h[a] = NAN; /* is refused later, where 0 would be a length of 1 */
+    if (length && length[a] == 0) p->h[a] = NAN; /* NaN is refused later; 0 would mean a length of 1 */
   }
 }
 
@@ -33,6 +35,7 @@ gmg_problem gmg_problem_resolved(const gmg_problem *given)
 {
   gmg_problem p = *given;
   for (int a = 0; a < 3; a++) {
+    if (a >= p.dim) p.n[a] = 1;
     const size_t m = gmg_problem_intervals(&p, a);
     if (p.h[a] == 0 && !p.coord[a]) p.h[a] = 1 / (double)(m ? m : 1);
     for (int side = 0; side < 2; side++)
@@ -54,6 +57,7 @@ const gmg_option gmg_cycle_options[] = {GMG_OPTION(COUNT, fmg, 0, 1, 100),
                                         GMG_ENUM_OPTION(restriction, restriction, GMG_RESTRICT_AUTO),
                                         GMG_ENUM_OPTION(accel, accel, GMG_ACCEL_AUTO),
                                         GMG_ENUM_OPTION(coarse, coarse, GMG_COARSE_CG),
+                                        GMG_ENUM_OPTION(direct, direct, GMG_DIRECT_NEVER),
                                         GMG_ENUM_OPTION(precision, precision, GMG_PRECISION_AUTO),
                                         GMG_OPTION(DOUBLE, coarse_rtol, 0, 0, 1),
                                         GMG_OPTION(DOUBLE, coarsen_threshold, 0.6, 0, 1.0000001),
@@ -79,7 +83,7 @@ gmg_params gmg_params_resolved(const gmg_params *given, const gmg_problem *probl
   return p;
 }
 
-static void use_default(gmg_params *q)
+static void use_default_preset(gmg_params *q)
 {
   gmg_set_default_options(q);
   q->smoother = gmg_smoother_by_name(default_smoother);
@@ -102,7 +106,7 @@ gmg_status gmg_params_set_preset(gmg_params *params, const char *name)
   const size_t size = params->size && params->size < sizeof *params ? params->size : sizeof *params;
   gmg_params q = {0};
   memcpy(&q, params, size);
-  use_default(&q);
+  use_default_preset(&q);
   if (i > 0) gmg_preset_at(i - 1)->use(&q);
   memcpy(params, &q, size);
   return GMG_OK;
@@ -112,6 +116,6 @@ void gmg_params_init(gmg_params *params, size_t size)
 {
   gmg_params q = {.size = size, .async = {.seed = 1}};
   gmg_options_set_default(gmg_cycle_options, &q);
-  use_default(&q);
+  use_default_preset(&q);
   if (params) gmg_give_struct(&q, sizeof q, params, size);
 }

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* The axes that take part, in order. */
+/* The two-grid cycle at one frequency. s and coarsened number only the axes that have couplings, in order. */
 typedef struct {
   gmg_symbol s;
   int coarsened[3];

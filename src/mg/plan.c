@@ -15,7 +15,8 @@ static const struct {
 #undef WARNING_ROW
 };
 
-/* Whether two levels have couplings in the same proportions, and so the same factor. Only the first is analysed. */
+/* Whether two levels have couplings in the same proportions, and so the same factor. Of such levels only the finest is
+   analysed. */
 static int alike(const gmg_operator *a, const gmg_operator *b)
 {
   const double scale_a = a->coupling[0] + a->coupling[1] + a->coupling[2];
@@ -40,7 +41,7 @@ static void describe_levels(const gmg_solver *s, gmg_plan_info *info)
     for (int k = 0; k < l && isnan(L->factor); k++)
       if (alike(A, &s->level[k].A)) L->factor = info->level[k].factor;
     if (isnan(L->factor)) L->factor = gmg_lfa_two_grid(A, &s->params, s->symmetric, 16);
-    if (!(L->factor <= info->predicted_factor)) info->predicted_factor = L->factor; /* NaN is kept */
+    if (isnan(L->factor) || L->factor > info->predicted_factor) info->predicted_factor = L->factor; /* NaN is kept */
   }
 }
 
@@ -59,16 +60,25 @@ static int anisotropy_left(const gmg_solver *s)
   return 0;
 }
 
+/* Whether the coarse solver is made for grids like the coarsest. */
+static int coarse_is_fast(const gmg_solver *s)
+{
+  const gmg_operator *A = &s->level[s->levels - 1].A;
+  if (s->params.direct == GMG_DIRECT_ALWAYS) return 1;
+  return s->coarse_ops->is_faster && s->coarse_ops->is_faster(s->context->backend, A->type, A->dim, A->n, 0);
+}
+
 static unsigned find_warnings(const gmg_solver *s, const gmg_plan_info *info)
 {
   const size_t coarsest = s->level[s->levels - 1].A.cells;
   unsigned w = 0;
-  if (coarsest > 64 * s->coarse->preferred_cells) w |= GMG_WARN_COARSEST;
+  const int direct = s->params.direct == GMG_DIRECT_ALWAYS;
+  if (coarsest > 64 * s->coarse_ops->preferred_cells && !coarse_is_fast(s)) w |= GMG_WARN_COARSEST;
   if (anisotropy_left(s)) w |= GMG_WARN_ANISOTROPY;
   if (s->singular) w |= GMG_WARN_SINGULAR;
   if (info->predicted_factor > 0.5) w |= GMG_WARN_SMOOTHER;
-  if (info->stretch > GMG_STRETCH_LIMIT) w |= GMG_WARN_STRETCH;
-  if (s->level[0].A.face[0] && s->params.accel == GMG_ACCEL_NONE) w |= GMG_WARN_PLAIN;
+  if (info->stretch > GMG_STRETCH_LIMIT && !direct) w |= GMG_WARN_STRETCH;
+  if (s->level[0].A.face[0] && !direct && s->params.accel == GMG_ACCEL_NONE) w |= GMG_WARN_PLAIN;
   if (s->params.rtol < info->floor && s->params.atol == 0) w |= GMG_WARN_TOLERANCE;
   return w;
 }
@@ -87,7 +97,7 @@ static void describe_choices(const gmg_solver *s, gmg_plan_info *info)
 {
   const gmg_params *p = &s->params;
   info->accel = p->accel, info->cycle = p->cycle, info->precision = s->corrections->precision;
-  info->smoother = p->smoother, info->coarse = p->coarse;
+  info->smoother = p->smoother, info->coarse = p->coarse, info->direct = p->direct == GMG_DIRECT_ALWAYS;
   info->local = p->async.local, info->order = p->async.order, info->overlap = p->async.overlap;
   info->fmg = p->fmg, info->pre = p->pre, info->post = p->post;
   info->max_cycles = p->max_cycles, info->check_every = p->check_every;

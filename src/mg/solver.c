@@ -66,14 +66,17 @@ static gmg_status copy_positions(gmg_solver *s)
 static gmg_status take_arguments(gmg_solver *s, gmg_context *c, const gmg_problem *problem, const gmg_params *params, int dry)
 {
   GMG_TRY(gmg_check_problem(c, problem, &s->problem, &s->box));
-  gmg_params taken;
-  GMG_TRY(gmg_check_params(c, &s->problem, params, &taken, &s->params));
+  gmg_params copied;
+  GMG_TRY(gmg_check_params(c, &s->problem, params, &copied, &s->params));
   GMG_TRY(gmg_check_process(c, dry ? "gmg_plan" : "gmg_solver_create", gmg_has_parallel_work(&s->problem)));
-  s->cycle_is_auto = taken.cycle == GMG_CYCLE_AUTO;
-  s->coarse_is_auto = taken.coarse == GMG_COARSE_AUTO;
+  s->cycle_is_auto = copied.cycle == GMG_CYCLE_AUTO;
+  s->coarse_is_auto = copied.coarse == GMG_COARSE_AUTO;
+  const gmg_layout f = gmg_array_of_f(&s->problem, NULL).layout, u = gmg_array_of_u(&s->problem, NULL).layout;
+  const gmg_layout own = gmg_layout_packed(f.n);
+  s->layouts = (gmg_residual_layouts){f, u, own}, s->layouts_with_f_eff = (gmg_residual_layouts){own, u, own};
   s->stretch = gmg_worst_stretch(&s->problem);
   s->symmetric = s->params.symmetric || s->params.accel == GMG_ACCEL_CG;
-  s->coarse = gmg_coarsest_of(s->params.coarse);
+  s->coarse_ops = gmg_coarsest_of(s->params.coarse);
   return GMG_OK;
 }
 
@@ -89,7 +92,7 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *gi
   GMG_TRY(copy_positions(s));
   s->mg = (gmg_multigrid){.solver = s, .level = s->level, .pre = s->params.pre, .post = s->params.post};
   s->vector = s->exec.vector;
-  s->stencil = gmg_stencil_of(&s->exec);
+  s->grid = gmg_grid_ops_of(&s->exec);
   GMG_TRY(gmg_check_coefficients(&s->exec, p, &s->coefficients));
   s->singular = gmg_is_singular(p, s->coefficients.sigma_most);
   s->mg.up = s->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP;
@@ -155,34 +158,27 @@ gmg_status gmg_status_or_failure(gmg_solver *s, gmg_status status)
   return health != GMG_OK ? health : status;
 }
 
-int gmg_overlap(const gmg_solver *s, const void *a, const void *b)
-{
-  const size_t bytes = s->level[0].A.cells * s->exec.real_size;
-  return (uintptr_t)a < (uintptr_t)b + bytes && (uintptr_t)b < (uintptr_t)a + bytes;
-}
-
 static void precondition(gmg_solver *s, const void *r, void *z)
 {
-  const gmg_level *L = s->finest;
-  const gmg_exec *e = &s->exec;
   if (s->singular) { /* only the compatible part of r has a solution */
-    s->vector->copy(e, L->A.cells, r, s->f_eff);
-    gmg_project(s, e, L, s->f_eff);
+    gmg_array_copy(&s->exec, s->layouts.f, r, s->layouts_with_f_eff.f, s->f_eff);
+    gmg_project(s, &s->exec, s->finest, s->f_eff);
     r = s->f_eff;
   }
-  s->corrections->apply(s, r, z);
-  gmg_project(s, e, L, z);
+  s->corrections->apply(s, gmg_packed_rhs(s, r), z);
+  gmg_project_u(s, z);
 }
 
 gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
 {
   if (!s) return GMG_ERR_ARGUMENT;
   if (!r || !z) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", r ? "z" : "r");
-  if (gmg_overlap(s, r, z)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "z = %p overlaps r = %p", z, r);
+  const gmg_array in = gmg_array_of_f(&s->problem, r), out = gmg_array_of_u(&s->problem, z);
+  if (gmg_overlap(s->problem.type, in, out)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "z = %p overlaps r = %p", z, r);
   GMG_TRY(gmg_check_usable(s, "gmg_precondition"));
   GMG_VISIT(s->context);
   GMG_RUNNING(s, "gmg_precondition");
-  gmg_replay(s, precondition, r, z);
+  gmg_replay(s, precondition, in.values, (void *)out.values);
   return gmg_status_or_failure(s, GMG_OK);
 }
 
@@ -190,13 +186,17 @@ gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
 {
   if (!s) return GMG_ERR_ARGUMENT;
   if (!f || !u || !r) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", !f ? "f" : !u ? "u" : "r");
-  if (gmg_overlap(s, r, u)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p overlaps u = %p", r, u);
-  if (gmg_overlap(s, r, f)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p overlaps f = %p", r, f);
+  const gmg_array rhs = gmg_array_of_f(&s->problem, f), at = gmg_array_of_u(&s->problem, u), out = gmg_array_of_f(&s->problem, r);
+  if (gmg_overlap(s->problem.type, out, at)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p overlaps u = %p", r, u);
+  if (gmg_overlap(s->problem.type, out, rhs)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p overlaps f = %p", r, f);
   GMG_TRY(gmg_check_usable(s, "gmg_residual"));
   GMG_VISIT(s->context);
-  const void *f_eff = gmg_effective_rhs(s, f, NULL);
-  gmg_exchange(&s->exec, &s->finest->A, u);
-  s->op->residual(&s->exec, &s->finest->A, f_eff, u, r);
+  const void *f_eff = gmg_effective_rhs(s, rhs.values, NULL);
+  const gmg_residual_layouts layouts = {gmg_layout_of_rhs(s, f_eff), s->layouts.u, s->layouts.f};
+  gmg_operator A = gmg_on_arrays(s, f_eff);
+  if (A.caller_layouts || !gmg_is_packed(s->layouts.f)) A.caller_layouts = &layouts;
+  gmg_exchange(&s->exec, &A, at.values);
+  s->op->residual(&s->exec, &A, f_eff, at.values, (void *)out.values);
   return gmg_status_or_failure(s, GMG_OK);
 }
 
@@ -204,7 +204,9 @@ gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
 static gmg_status check_outputs(gmg_solver *s, const void *u, void *const flux[3], void *const gradient[3])
 {
   const gmg_operator *A = &s->finest->A;
-  const char *begin[7] = {u}, *end[7] = {(const char *)u + A->cells * s->exec.real_size};
+  const gmg_layout at = s->layouts.u;
+  const char *begin[7] = {u}, *end[7] = {u};
+  end[0] += (gmg_offset(at, at.n[0] - 1, at.n[1] - 1, at.n[2] - 1) + 1) * s->exec.real_size;
   int count = 1;
   for (int i = 0; i < 2 * s->problem.dim; i++) {
     void *const *list = i % 2 ? gradient : flux;
@@ -226,13 +228,15 @@ gmg_status gmg_flux(gmg_solver *s, const void *u, void *const flux[3], void *con
   GMG_TRY(gmg_check_readable(s, "gmg_flux"));
   if (!s->finest->A.kind->takes_boundary_values)
     return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "gmg_flux: a %s has no fluxes through faces", s->finest->A.kind->name);
+  u = gmg_array_of_u(&s->problem, u).values;
   GMG_TRY(check_outputs(s, u, flux, gradient));
   GMG_VISIT(s->context);
   const gmg_level *L = s->finest;
-  gmg_exchange(&s->exec, &L->A, u);
+  const gmg_operator A = gmg_on_arrays(s, s->f_eff);
+  gmg_exchange(&s->exec, &A, u);
   for (int a = 0; a < s->problem.dim; a++) {
     void *out[2] = {flux ? flux[a] : NULL, gradient ? gradient[a] : NULL};
-    if (out[0] || out[1]) s->stencil->flux(&s->exec, &L->A, &L->faces, a, u, out[0], out[1]);
+    if (out[0] || out[1]) s->grid->flux(&s->exec, &A, &L->faces, a, u, out[0], out[1]);
   }
   return gmg_status_or_failure(s, GMG_OK);
 }

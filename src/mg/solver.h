@@ -4,27 +4,32 @@
 #define GMG_SOLVER_H
 
 #include "coarse/bottom.h"
+#include "core/array.h"
 #include "core/backend.h"
 #include "core/comm.h"
 #include "smoothers/fused.h"
 #include "smoothers/smoother.h"
-#include "stencil/stencil.h"
+#include "stencil/grid_ops.h"
 
 /* One level. The solver owns it. */
 typedef struct gmg_level {
   gmg_operator A;
+  gmg_axis_spec axis[3];
   double volume;           /* sum of the control volumes */
-  double coupling1[3], reaction_from_walls1[3]; /* for beta = 1: typical couplings, and wall terms of axes with one unknown */
-  int by_faces;            /* prolongation depends on the coefficients. Not in symmetric cycles, because its adjoint is expensive */
+  double unit_coupling[3]; /* typical couplings for beta = 1 */
+  double unit_reaction_from_walls[3]; /* wall terms of axes with one unknown, for beta = 1 */
+  int operator_dependent;  /* prolongation depends on the coefficients. Not in symmetric cycles, because its adjoint is
+                              expensive */
   gmg_map prolong[3];      /* from the next coarser level; all maps connect these two levels */
-  gmg_map restrict_[3];    /* for residuals and coefficients on faces. Only with r or such coefficients */
+  gmg_map restrict_[3];    /* for residuals, coefficients on faces and Galerkin products. Only where one of these needs it */
   gmg_map average[3];      /* for data (f, g of a full multigrid start, sigma); rows sum to 1. Only with fmg or sigma */
   gmg_map faces_map[3];    /* selects the coarse faces along an axis. Only with coefficients on faces */
   gmg_map interpolate[3];  /* for solutions of a full multigrid start, from padded values. Only with fmg */
   gmg_faces faces;
-  void *u, *f;             /* on level 0 only in low precision, or if it is the only level */
+  void *u, *f;             /* on level 0 only in low precision, or if cycles are not in_place */
   void *r;
-  void *padded;            /* u with ghosts, for interpolation to the next finer level. Only with fmg, not on level 0 */
+  void *padded;            /* u with a layer of values beyond the walls, for interpolation to the next finer level. Only with fmg,
+                              not on level 0 */
   gmg_smoother_level view; /* the smoother's view */
 } gmg_level;
 
@@ -51,12 +56,12 @@ typedef struct gmg_bottom {
   gmg_bottom_problem *problem;
 } gmg_bottom;
 
-/* The parts of a cycle. The solver has one, built at create. watch.c makes a variant of it. */
+/* The parts of a cycle. The solver has one, built at create. watch.c makes a modified copy of it. */
 typedef struct gmg_legs gmg_legs;
 typedef struct gmg_multigrid {
   struct gmg_solver *solver;
   const gmg_exec *exec; /* exec of the levels */
-  const gmg_stencil_ops *stencil;
+  const gmg_grid_ops *grid;
   const gmg_operator_ops *op;
   int levels;
   const gmg_level *level;
@@ -75,8 +80,8 @@ typedef struct gmg_recording {
   gmg_work *work;
   const void *f;
   void *u;
-  int has_values; /* state of the solver when it was recorded, like cycle */
-  gmg_cycle_kind cycle;
+  int has_values;       /* solver.has_values when the work was recorded */
+  gmg_cycle_kind cycle; /* params.cycle when the work was recorded */
   gmg_graph *graph; /* NULL: not recorded yet */
 } gmg_recording;
 enum { GMG_RECORDINGS = 8 };
@@ -89,17 +94,20 @@ struct gmg_solver {
   gmg_problem problem;   /* resolved; coord, stencil: own copies; of the other arrays only whether they are NULL */
   gmg_stencil box;       /* problem.stencil, if there is one */
   gmg_coefficients coefficients;
-  gmg_params params;     /* resolved: with AUTO, zeros and GMG_NONE replaced */
+  gmg_residual_layouts layouts; /* of the caller's f and u, whose pointers are to unknown (0, 0, 0), and of own residuals */
+  gmg_residual_layouts layouts_with_f_eff; /* of f_eff, of the caller's u, and of own residuals */
+  int in_place;          /* cycles in the problem's type improve the caller's u. Otherwise they compute corrections in own fields */
+  gmg_params params;     /* resolved: with AUTO, zeros and GMG_NONE replaced, except as gmg_smoother_level::params says */
   double stretch;        /* largest over smallest mesh width, the worst axis */
   int cycle_is_auto;        /* params.cycle was GMG_CYCLE_AUTO */
   int coarse_is_auto;       /* params.coarse was GMG_COARSE_AUTO */
   int singular;
   int symmetric;         /* the cycle is to be its own adjoint: the upward leg sweeps in reversed order */
-  int has_values;        /* some face was given boundary values */
+  int has_values;        /* some face was given boundary values other than 0, now or earlier */
   int update_failed;             /* the last update failed half-way: only another one helps */
   const char *running; /* the public call that has not returned yet: a monitor or a smoother must not make others; or NULL */
   const gmg_vector_ops *vector;   /* of exec */
-  const gmg_stencil_ops *stencil; /* of exec */
+  const gmg_grid_ops *grid;       /* of exec */
   const gmg_operator_ops *op;     /* of exec, for the problem's kind of operator */
 
   int levels;
@@ -112,9 +120,9 @@ struct gmg_solver {
   gmg_map single_cell_map[2]; /* [gmg_type] identity on an axis with one unknown, for the normal axis of a face */
 
   gmg_multigrid mg;
-  const gmg_bottom_ops *coarse;  /* solver of the coarsest grid (params.coarse) */
-  gmg_bottom coarsest;   /* for the coarsest level alone */
-  gmg_bottom_problem bottom_problem[2]; /* of `coarsest`, and of mg.bottom if it differs */
+  const gmg_bottom_ops *coarse_ops; /* solver of the coarsest grid (params.coarse) */
+  gmg_bottom coarsest_bottom; /* for the coarsest level alone */
+  gmg_bottom_problem bottom_problem[2]; /* of `coarsest_bottom`, and of mg.bottom if it differs */
 
   const struct gmg_method *method;              /* how a cycle improves u */
   const struct gmg_correction_ops *corrections; /* how a correction is computed from a residual */
@@ -132,12 +140,12 @@ struct gmg_solver {
   unsigned next_recording; /* the next to be replaced, modulo their number */
   int replay_depth;              /* > 0 inside work that is recorded or replayed as a whole: its parts are not recorded
                                     separately */
-  int capture_failed;        /* the work cannot be recorded, because the host takes part in it */
+  int recording_failed;      /* the work cannot be recorded, because the host takes part in it */
 };
 
 #define GMG_EXTREME 1e100 /* beyond it volumes and inner products may overflow */
 
-/* Until the end of the enclosing block time is charged to the level, and profilers see the operation on it. */
+/* Charges time to the level until the next charge, and shows profilers the operation until the end of the enclosing block. */
 #define GMG_AT_LEVEL(s, level, operation) \
   gmg_charge((s), (level));               \
   GMG_RANGE((s)->levels_exec, (level), (operation))
@@ -147,29 +155,51 @@ static inline void gmg_charge(gmg_solver *s, int level)
   if (s->clock.runs) s->exec.trace->charge(s->context, &s->clock, level);
 }
 
+static inline gmg_layout gmg_layout_of_rhs(const gmg_solver *s, const void *f)
+{
+  return f == s->f_eff ? s->layouts_with_f_eff.f : s->layouts.f;
+}
+
+/* The finest operator for operations on the caller's arrays. f: the right-hand side that is meant, the caller's or f_eff. */
+static inline gmg_operator gmg_on_arrays(const gmg_solver *s, const void *f)
+{
+  const gmg_residual_layouts *at = f == s->f_eff ? &s->layouts_with_f_eff : &s->layouts;
+  gmg_operator A = s->finest->A;
+  A.caller_layouts = gmg_is_packed(at->f) && gmg_is_packed(at->u) ? NULL : at;
+  return A;
+}
+
 /* If the problem is singular, removes from x the mean that rounding has introduced. x is a field of level L. */
 static inline void gmg_project(const gmg_solver *s, const gmg_exec *e, const gmg_level *L, void *x)
 {
-  if (s->singular) gmg_stencil_of(e)->remove_mean(e, &L->A, L->volume, x);
+  if (s->singular) gmg_grid_ops_of(e)->remove_mean(e, &L->A, L->volume, x);
 }
 
-/* Adds c to u, a field of level L in the problem's type. */
-static inline void gmg_add_correction(const gmg_solver *s, const gmg_level *L, gmg_correction c, void *u)
+/* If the problem is singular, removes from the caller's u the mean that rounding has introduced. */
+static inline void gmg_project_u(const gmg_solver *s, void *u)
 {
-  if (c.z) s->vector->correct(&s->exec, L->A.cells, c, 1, u);
+  const gmg_operator A = gmg_on_arrays(s, s->f_eff);
+  if (s->singular) s->grid->remove_mean(&s->exec, &A, s->finest->volume, u);
 }
 
-/* defaults.c: what was given, with zeros, AUTO and GMG_NONE replaced by what they stand for. precision and restriction stay: those
-   depend on the levels. */
+/* Adds c to the caller's u. */
+static inline void gmg_add_correction(const gmg_solver *s, gmg_correction c, void *u)
+{
+  if (c.z) gmg_array_correct(&s->exec, s->layouts.u, c, 1, u);
+}
+
+/* defaults.c: the caller's structs, with zeros, AUTO and GMG_NONE replaced by what they stand for. gmg_smoother_level::params lists
+   the members that keep 0 or AUTO, because the choice depends on the levels. coarse_rtol keeps 0 until the precision is chosen. */
 extern const gmg_option gmg_cycle_options[];
+int gmg_is_default_smoother(const gmg_smoother *s); /* or none was given */
 gmg_problem gmg_problem_resolved(const gmg_problem *given);
 gmg_params gmg_params_resolved(const gmg_params *given, const gmg_problem *problem);
 
 /* check.c: checks every argument before anything is built, and resolves it. Error texts name the argument and its value.
-   stencil: what resolved->stencil will point to, if there is one */
+   stencil: receives the problem's stencil, if there is one; resolved->stencil then points to it. */
 gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *given, gmg_problem *resolved, gmg_stencil *stencil);
-gmg_status gmg_check_params(gmg_context *c, const gmg_problem *resolved_problem, const gmg_params *given, gmg_params *taken,
-                            gmg_params *resolved); /* taken: given, in a struct of this version */
+gmg_status gmg_check_params(gmg_context *c, const gmg_problem *resolved_problem, const gmg_params *given, gmg_params *copied,
+                            gmg_params *resolved); /* copied: given, in a struct of this version */
 
 /* hierarchy/coefficients.c: checks the arrays and refuses bad values; stores them on all levels */
 gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_coefficients *found);
@@ -183,7 +213,7 @@ void gmg_hierarchy_destroy(gmg_solver *s); /* destroys the smoothers' states; me
 gmg_status gmg_create_grid(gmg_solver *s, gmg_exec *e, gmg_level *L, const gmg_axis axis[3], int with_values);
 gmg_status gmg_create_field(gmg_exec *e, const char *what, size_t cells, void **p);
 gmg_status gmg_create_correction_fields(gmg_solver *s, size_t room); /* f and u of level 0; u has at least `room` bytes */
-size_t gmg_padded_cells(const gmg_operator *A); /* number of values of a field with one layer of ghosts */
+size_t gmg_padded_cells(const gmg_operator *A); /* number of values of a padded field (gmg_level::padded) */
 
 /* hierarchy/precision.c: chooses the precision of corrections. Fails if mixed precision was requested and is not possible. */
 gmg_status gmg_choose_precision(gmg_solver *s);
@@ -198,18 +228,26 @@ void gmg_solver_release(gmg_solver *s);
 
 enum { GMG_STRETCH_LIMIT = 3 };                       /* beyond it point smoothers need an acceleration */
 double gmg_worst_stretch(const gmg_problem *p);       /* largest over smallest mesh width, the worst axis */
-gmg_status gmg_status_or_failure(gmg_solver *s, gmg_status status); /* status, unless the device has failed: then that */
+gmg_status gmg_status_or_failure(gmg_solver *s, gmg_status status); /* status, or GMG_ERR_DEVICE if the device has
+                                                                       failed */
 int gmg_is_singular(const gmg_problem *p, double sigma_most);
-int gmg_overlap(const gmg_solver *s, const void *a, const void *b); /* whether two fields of the problem's shape overlap */
+/* arrays.c: the caller's arrays. Pointers of the API are to the beginning of an array, all others to its first unknown. */
+gmg_status gmg_check_layouts(gmg_context *c, const gmg_problem *p);
+gmg_array gmg_array_of_f(const gmg_problem *p, const void *f); /* f, r: of f_layout */
+gmg_array gmg_array_of_u(const gmg_problem *p, const void *u); /* u, z: of u_layout */
+int gmg_overlap(gmg_type type, gmg_array a, gmg_array b); /* whether a value of a is one of b */
 
-/* call.c: whether a public call may go on. No other is running on the solver, the process has what it needs, and the device has not
-   failed. usable: the last update did not fail half-way, either. Before GMG_VISIT. */
+/* call.c: refuse a public call. Call them before GMG_VISIT.
+   - idle: if another call is running on the solver, if a child of fork() would need its parent's device or threads, or if the
+     device has failed.
+   - usable: also if the last update failed half-way.
+   - readable: like usable, but other calls may be running, because this one changes nothing in the solver. */
 gmg_status gmg_check_idle(gmg_solver *s, const char *call);
 gmg_status gmg_check_usable(gmg_solver *s, const char *call);
-gmg_status gmg_check_readable(gmg_solver *s, const char *call); /* the same of a call that changes nothing: others may be running */
+gmg_status gmg_check_readable(gmg_solver *s, const char *call);
 int gmg_has_parallel_work(const gmg_problem *p); /* fields are long enough for several threads */
 
-/* From here to the end of the block, however it is left, the call is running on the solver. */
+/* Marks the call as running on the solver until the end of the enclosing block, even on an early return. */
 #define GMG_RUNNING(s, call) \
   gmg_solver *const gmg_running_ __attribute__((cleanup(gmg_running_end), unused)) = gmg_running_begin((s), (call))
 
@@ -224,10 +262,10 @@ static inline void gmg_running_end(gmg_solver *const *s) { (*s)->running = NULL;
 /* iterate/floor.c */
 double gmg_norm_of(const gmg_solver *s, const gmg_operator *A); /* a bound of ||A|| without the array sigma */
 double gmg_floor_estimate(const gmg_solver *s);       /* a priori estimate of ||r|| / ||f|| for a smooth f */
-double gmg_low_floor(const gmg_solver *s, const gmg_operator *A); /* the same for low precision */
+double gmg_low_floor(const gmg_solver *s, const gmg_operator *A); /* that estimate for operator A in low precision */
 double gmg_fmg_rounding(const gmg_solver *s, const gmg_operator *A); /* estimated rounding / error of the scheme of a full multigrid
                                                                         start, up to a constant */
-double gmg_floor_of(gmg_solver *s, const void *u);    /* eps || |A| |u| ||_2 */
+double gmg_floor_of(gmg_solver *s, const void *u);    /* unit roundoff times || |A| |u| ||_2 */
 
 /* lfa.c: spectral radius of the two-grid cycle on an infinite grid, the largest over a grid of frequencies: all multiples of 2 pi /
    samples that the coarse grid represents, except the constants. A gives couplings and coarsened axes. For a periodic problem with

@@ -8,8 +8,8 @@
 static gmg_status refuse(gmg_context *c, const char *field, const char *now, const char *before)
 {
   return gmg_fail(c, GMG_ERR_ARGUMENT,
-                  "problem.%s = %s differs from the solver's %s: only the shift and the values of beta, beta_face "
-                  "and sigma may change",
+                  "problem.%s = %s differs from the solver's %s: only the shift, the stencil's entries and the values of "
+                  "beta, beta_face and sigma may change",
                   field, now, before);
 }
 
@@ -30,9 +30,10 @@ static gmg_status compare_names(gmg_context *c, const char *field, int now, int 
   return now == before ? GMG_OK : refuse(c, field, gmg_name_of(names, now), gmg_name_of(names, before));
 }
 
-static gmg_status compare_presence(gmg_context *c, const char *field, const void *now, const void *before)
+/* what: the value that is not NULL, with its article: "an array" */
+static gmg_status compare_presence(gmg_context *c, const char *field, const char *what, const void *now, const void *before)
 {
-  return !now == !before ? GMG_OK : refuse(c, field, now ? "an array" : "NULL", before ? "array" : "NULL");
+  return !now == !before ? GMG_OK : refuse(c, field, now ? what : "NULL", before ? strchr(what, ' ') + 1 : "NULL");
 }
 
 static gmg_status compare_axis(gmg_context *c, const gmg_problem *now, const gmg_problem *before, int a)
@@ -46,12 +47,37 @@ static gmg_status compare_axis(gmg_context *c, const gmg_problem *now, const gmg
     for (int i = 0; i < 2 && before->bc[a][side] == GMG_ROBIN; i++)
       GMG_TRY(compare(c, FIELD("robin[%d][%d][%d]", a, side, i), now->robin[a][side][i], before->robin[a][side][i]));
   }
-  GMG_TRY(compare_presence(c, FIELD("coord[%d]", a), gmg_axis_spec_of(now, a).coord, spec.coord));
+  GMG_TRY(compare_presence(c, FIELD("coord[%d]", a), "an array", gmg_axis_spec_of(now, a).coord, spec.coord));
   if (!spec.coord) GMG_TRY(compare(c, FIELD("h[%d]", a), now->h[a], before->h[a]));
   for (size_t i = 0; i <= spec.mesh && spec.coord; i++)
     if (now->coord[a][i] != spec.coord[i]) return compare(c, FIELD("coord[%d][%zu]", a, i), now->coord[a][i], spec.coord[i]);
-  return compare_presence(c, FIELD("beta_face[%d]", a), now->beta_face[a], before->beta_face[a]);
+  return compare_presence(c, FIELD("beta_face[%d]", a), "an array", now->beta_face[a], before->beta_face[a]);
 #undef FIELD
+}
+
+static gmg_status compare_layouts(gmg_context *c, const char *name, gmg_array now, gmg_array before)
+{
+  const size_t planes[2] = {gmg_pitch(now.layout, 2), gmg_pitch(before.layout, 2)};
+  const size_t values[3][2] = {{now.layout.row, before.layout.row}, {planes[0], planes[1]}, {now.skipped, before.skipped}};
+  static const char *const members[3] = {"row", "plane", "first"};
+  char field[40];
+  for (int i = 0; i < 3; i++) {
+    snprintf(field, sizeof field, "%s.%s", name, members[i]);
+    GMG_TRY(compare(c, field, (double)values[i][0], (double)values[i][1]));
+  }
+  return GMG_OK;
+}
+
+/* Entries that vary stay arrays, and constant ones stay numbers. */
+static gmg_status compare_stencils(gmg_context *c, const gmg_stencil *now, const gmg_stencil *before)
+{
+  char field[40];
+  GMG_TRY(compare_presence(c, "stencil", "a stencil", now, before));
+  for (int e = 0; now && e < 27; e++) {
+    snprintf(field, sizeof field, "stencil->array[%d][%d][%d]", e / 9, e / 3 % 3, e % 3);
+    GMG_TRY(compare_presence(c, field, "an array", (&now->array[0][0][0])[e], (&before->array[0][0][0])[e]));
+  }
+  return GMG_OK;
 }
 
 /* Refuses a problem that differs in more than the values of its coefficients. */
@@ -61,27 +87,29 @@ static gmg_status compare_problems(gmg_context *c, const gmg_problem *now, const
   GMG_TRY(compare_names(c, "type", (int)now->type, (int)before->type, &gmg_type_names));
   GMG_TRY(compare_names(c, "centering", (int)now->centering, (int)before->centering, &gmg_centering_names));
   for (int a = 0; a < before->dim; a++) GMG_TRY(compare_axis(c, now, before, a));
-  GMG_TRY(compare_presence(c, "beta", now->beta, before->beta));
-  GMG_TRY(compare_presence(c, "stencil", now->stencil, before->stencil));
-  return compare_presence(c, "sigma", now->sigma, before->sigma);
+  GMG_TRY(compare_layouts(c, "f_layout", gmg_array_of_f(now, NULL), gmg_array_of_f(before, NULL)));
+  GMG_TRY(compare_layouts(c, "u_layout", gmg_array_of_u(now, NULL), gmg_array_of_u(before, NULL)));
+  GMG_TRY(compare_presence(c, "beta", "an array", now->beta, before->beta));
+  GMG_TRY(compare_stencils(c, now->stencil, before->stencil));
+  return compare_presence(c, "sigma", "an array", now->sigma, before->sigma);
 }
 
-static void take_typical(gmg_level *L, const gmg_problem *p, const gmg_coefficients *found)
+static void set_typical(gmg_level *L, const gmg_problem *p, const gmg_coefficients *found)
 {
   L->A.shift = gmg_operator_shift(p);
-  gmg_operator_set_typical(&L->A, L->coupling1, L->reaction_from_walls1, found->beta_mean);
+  gmg_operator_set_typical(&L->A, L->unit_coupling, L->unit_reaction_from_walls, found->beta_mean);
 }
 
-/* Whether corrections can still be computed in this precision. The solver is unchanged. */
+/* Whether corrections can still be computed in this precision. Leaves the solver as it was. */
 static gmg_status check_corrections(gmg_solver *s, const gmg_problem *p, const gmg_coefficients *found)
 {
   const gmg_problem before = s->problem;
   const gmg_coefficients found_before = s->coefficients;
   s->problem.shift = p->shift, s->problem.stencil = p->stencil, s->coefficients = *found;
-  take_typical(s->finest, p, found);
+  set_typical(s->finest, p, found);
   const gmg_status status = s->corrections->check ? s->corrections->check(s) : GMG_OK;
   s->problem = before, s->coefficients = found_before;
-  take_typical(s->finest, &before, &found_before);
+  set_typical(s->finest, &before, &found_before);
   return status;
 }
 
@@ -91,8 +119,8 @@ static gmg_status take_coefficients(gmg_solver *s, const gmg_problem *p, const g
   s->problem.shift = p->shift;
   if (p->stencil) s->box = *p->stencil;
   s->coefficients = *found;
-  for (int l = 0; l < s->levels; l++) take_typical(&s->level[l], p, found);
-  for (int l = 0; l < s->refined_levels; l++) take_typical(&s->refined[l], p, found);
+  for (int l = 0; l < s->levels; l++) set_typical(&s->level[l], p, found);
+  for (int l = 0; l < s->refined_levels; l++) set_typical(&s->refined[l], p, found);
   s->singular = gmg_is_singular(&s->problem, found->sigma_most);
   gmg_load_coefficients(s, p);
   GMG_TRY(gmg_update_smoothers(s));
@@ -100,7 +128,7 @@ static gmg_status take_coefficients(gmg_solver *s, const gmg_problem *p, const g
 }
 
 /* Refuses solves until another update succeeds, and adds this to the error text. */
-static void lose(gmg_solver *s)
+static void refuse_solves(gmg_solver *s)
 {
   char *error = s->context->error;
   const size_t used = strlen(error);
@@ -108,15 +136,15 @@ static void lose(gmg_solver *s)
   s->update_failed = 1;
 }
 
-/* Takes new coefficients. If that fails, restores the old shift. This is not possible if there were arrays, which are overwritten,
-   or if the smoother fails again. Solves are then refused. The text is that of the first failure. */
+/* Takes new coefficients. If that fails, restores the old shift and stencil. If there are arrays, which are overwritten, or if the
+   smoother fails again, nothing can be restored, and solves are refused. The text is that of the first failure. */
 static gmg_status replace_coefficients(gmg_solver *s, const gmg_problem *p, const gmg_coefficients *found)
 {
   gmg_problem before = s->problem;
   const gmg_stencil box = s->box;
   if (before.stencil) before.stencil = &box;
   const gmg_coefficients found_before = s->coefficients;
-  const int arrays = p->beta || p->beta_face[0] || p->sigma;
+  const int arrays = p->beta || p->beta_face[0] || p->sigma || s->finest->A.kind->is_galerkin;
   const gmg_status status = gmg_status_or_failure(s, take_coefficients(s, p, found));
   char text[sizeof s->context->error];
   s->update_failed = 0;
@@ -124,7 +152,7 @@ static gmg_status replace_coefficients(gmg_solver *s, const gmg_problem *p, cons
   memcpy(text, s->context->error, sizeof text);
   const int is_back = !arrays && take_coefficients(s, &before, &found_before) == GMG_OK;
   memcpy(s->context->error, text, sizeof text);
-  if (!is_back) lose(s);
+  if (!is_back) refuse_solves(s);
   return status;
 }
 

@@ -66,8 +66,8 @@ void gmg_symbol_gauss_seidel(gmg_symbol *s, double omega, int reversed, int swee
   gmg_matrix_power(s->modes, s->S, sweeps);
 }
 
-/* Relaxes one colour: e += colour (J - 1) omega e. The mask (1 +- (-1)^(i+j+k)) / 2 maps half of a mode to its alias in all
-   axes. */
+/* Relaxes one colour: e = e + omega M (J - 1) e, with the symbol J of Jacobi and the mask M of the colour, (1 +- (-1)^(i+j+k)) / 2,
+   which maps half of a mode to its alias in all axes. */
 static void relax_colour(const gmg_symbol *s, double omega, int black, double _Complex (*sweep)[8])
 {
   const double d = gmg_symbol_diag(s);

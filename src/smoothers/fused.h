@@ -3,14 +3,15 @@
 #ifndef GMG_SMOOTHERS_FUSED_H
 #define GMG_SMOOTHERS_FUSED_H
 
-#include "core/types.h"
+#include "core/layout.h"
 #include "gmg_smoother.h"
 #include "stencil/grid/map.h"
 
-/* Destination of the last post-smoothing step: x = size[0] u + keep x, where u is the result of the sweep. */
+/* Destination of the last post-smoothing step: x = scale[0] u + keep x, where u is the result of the sweep. */
 typedef struct gmg_update_target {
-  void *x;                 /* field of the level's size in double */
-  const double *size;      /* one double in exec's memory; NULL: 1 */
+  void *x;                 /* field or array of the level's size in double */
+  gmg_layout layout;       /* its layout */
+  const double *scale;     /* one double in exec's memory; NULL: 1 */
   int keep;                /* 1, or 0: x is not read, and may contain anything */
   const void *coarse;      /* u of the next coarser level, which is interpolated and added to u before the sweep; NULL: no
                               correction */

@@ -27,21 +27,21 @@ const gmg_builtin_smoother *gmg_builtin_at(int i) { return i >= 0 && i < COUNT ?
 const gmg_builtin_smoother *gmg_builtin_of(const gmg_smoother *s)
 {
   for (int i = 0; i < COUNT; i++)
-    if (s == &registry[i]->shown) return registry[i];
+    if (s == &registry[i]->base) return registry[i];
   return NULL;
 }
 
 const gmg_smoother *gmg_smoother_by_name(const char *name)
 {
   for (int i = 0; name && i < COUNT; i++)
-    if (strcmp(registry[i]->shown.name, name) == 0) return &registry[i]->shown;
+    if (strcmp(registry[i]->base.name, name) == 0) return &registry[i]->base;
   return NULL;
 }
 
 const char *gmg_smoother_name(int i)
 {
   const gmg_builtin_smoother *b = gmg_builtin_at(i);
-  return b ? b->shown.name : NULL;
+  return b ? b->base.name : NULL;
 }
 
 unsigned gmg_smoother_traits(const gmg_params *params, int threads)
@@ -60,8 +60,8 @@ const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_params *p, const gmg_exec 
   const gmg_builtin_smoother *b = gmg_builtin_of(p->smoother);
   const gmg_smoother_ops *own = p->smoother->ops[e->context->backend][e->type];
   if (kind == &gmg_seven_point) return own;
-  if (!b) return kind == &gmg_box_stencil && gmg_smoother_traits(p, e->threads) & GMG_SMOOTHER_BOX ? own : NULL;
-  const gmg_smoother_ops *box = kind == &gmg_box_stencil ? b->box[e->context->backend][e->type] : NULL;
+  if (!b) return gmg_smoother_traits(p, e->threads) & kind->smoother_trait ? own : NULL;
+  const gmg_smoother_ops *box = kind->smoother_trait ? b->box[e->context->backend][e->type] : NULL;
   return box ? box : b->any;
 }
 

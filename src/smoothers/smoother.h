@@ -7,7 +7,7 @@
 #include "core/names.h"
 #include "gmg_smoother.h"
 #include "smoothers/fused.h"
-#include "stencil/stencil.h"
+#include "stencil/grid_ops.h"
 
 #include <stddef.h>
 
@@ -18,7 +18,7 @@ typedef struct gmg_option {
   const char *name; /* name of the member; NULL ends a table */
   gmg_option_type type;
   size_t offset;    /* offset of the member */
-  double fallback;  /* what 0 stands for; 0: it stays, and is replaced elsewhere if at all */
+  double fallback;  /* what 0 stands for; 0: the member stays 0, and other code interprets it */
   double least, most; /* 0, or least <= value <= most; for doubles least <= value < most */
   const gmg_names *names; /* names of an enum's values */
 } gmg_option;
@@ -45,13 +45,13 @@ unsigned gmg_traits_of_fixed_map(const gmg_params *params, int threads);
 
 /* A smoother of the library. Each folder NAME defines one, gmg_smoother_NAME, in NAME/NAME.c. */
 typedef struct gmg_builtin_smoother {
-  gmg_smoother shown;
+  gmg_smoother base;                    /* the public part */
   gmg_symbol_function *symbol;          /* NULL: gmg_plan() predicts no factor */
   /* The number of red-black sweeps over a small level that are equivalent to one step. One kernel can then process all small levels
      of a cycle. NULL or 0: a step is not equivalent to red-black sweeps. */
   int (*equivalent_red_black_sweeps)(const gmg_params *params);
   const gmg_fused_ops *fused[2][2];     /* by gmg_backend and gmg_type; for the 7-point operator; NULL: none */
-  const gmg_smoother_ops *box[2][2];    /* for box stencils, as shown.ops; NULL: `any` */
+  const gmg_smoother_ops *box[2][2];    /* for box stencils, as base.ops; NULL: `any` */
   const gmg_smoother_ops *any;          /* for all other operators, by gmg_operator_ops, on all backends; NULL: none */
   const gmg_option *options;            /* its parameters; NULL: none */
   gmg_preset preset;                    /* name = NULL: none */
@@ -68,15 +68,15 @@ gmg_symbol_function *gmg_symbol_of(const gmg_smoother *s);           /* NULL: no
 const gmg_preset *gmg_preset_at(int i);                              /* of all smoothers; NULL past the last */
 void gmg_set_default_options(gmg_params *params);                    /* of all smoothers */
 
-/* Members of one table: sets them to the default, numbers in full and enums to AUTO; replaces 0 by what it stands for, and GMG_NONE
-   by 0. */
+/* Functions for the members of one table. set_default: integers become what 0 stands for; all others become 0, which means
+   automatic. resolve: 0 becomes what it stands for, and GMG_NONE becomes 0. */
 void gmg_options_set_default(const gmg_option *table, gmg_params *params);
 void gmg_options_resolve(const gmg_option *table, gmg_params *params);
 
 /* For texts: a user's smoother may have no name. */
-static inline const char *gmg_shown_name(const gmg_smoother *s) { return s->name ? s->name : "(no name)"; }
+static inline const char *gmg_display_name(const gmg_smoother *s) { return s->name ? s->name : "(no name)"; }
 
-/* offload/offload.c: the smoother whose sweeps run on a device; s itself where it is none that offloads */
+/* The inner smoother of an offloading smoother; s itself if it does not offload. Defined in offload/offload.c. */
 const gmg_smoother *gmg_offloaded(const gmg_smoother *s);
 
 #endif

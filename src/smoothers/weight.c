@@ -5,15 +5,15 @@
      none. */
 #include "weight.h"
 
-#include "stencil/stencil.h"
+#include "stencil/grid_ops.h"
 
 #include <math.h>
 
-void gmg_high_frequency_range(const gmg_operator *A, double *lowest, double *highest)
+void gmg_smoothing_range(const gmg_operator *A, double *lowest, double *highest)
 {
   double sum = 0, weakest_coarsened = INFINITY, weakest = INFINITY;
-  if (A->kind->high_frequency_range) {
-    A->kind->high_frequency_range(A, lowest, highest);
+  if (A->kind->smoothing_range) {
+    A->kind->smoothing_range(A, lowest, highest);
     return;
   }
   for (int a = 0; a < 3; a++) {
@@ -42,10 +42,10 @@ static double strong_axes(const gmg_operator *A, double *share)
   return most > 0 ? sum / most : 1;
 }
 
-/* Best weights for 1, 2 and 3 equal axes without shift, by transfer. Weights between them are interpolated linearly, and tend to 1
-   as the shift dominates the diagonal. */
-typedef enum { FULL_WEIGHTING, AVERAGING, ADJOINT, TRANSFERS } transfer;
-typedef double weight_table[TRANSFERS][3];
+/* Best weights for 1, 2 and 3 equal axes without shift, by kind of restriction. Weights between them are interpolated linearly, and
+   tend to 1 as the shift dominates the diagonal. */
+typedef enum { FULL_WEIGHTING, AVERAGING, ADJOINT, RESTRICTION_KINDS } restriction_kind;
+typedef double weight_table[RESTRICTION_KINDS][3];
 
 static const weight_table one_sweep = {
     [FULL_WEIGHTING] = {1, 1.15, 1.2}, [AVERAGING] = {1, 1.15, 1.2}, [ADJOINT] = {1.1, 1.25, 1.3}};
@@ -55,7 +55,7 @@ static const weight_table more_sweeps = {
 double gmg_red_black_over_relaxation(const gmg_operator *A, int sweeps)
 {
   double share;
-  const transfer by = A->centering == GMG_VERTEX ? FULL_WEIGHTING : A->adjoint ? ADJOINT : AVERAGING;
+  const restriction_kind by = A->centering == GMG_VERTEX ? FULL_WEIGHTING : A->adjoint ? ADJOINT : AVERAGING;
   const double *t = (sweeps > 1 ? more_sweeps : one_sweep)[by];
   const double axes = strong_axes(A, &share) - 1;
   const double best = axes < 1 ? t[0] + axes * (t[1] - t[0]) : t[1] + (axes - 1) * (t[2] - t[1]);
@@ -65,13 +65,13 @@ double gmg_red_black_over_relaxation(const gmg_operator *A, int sweeps)
 double gmg_weight_jacobi(const gmg_operator *A, const gmg_params *p)
 {
   double low, high;
-  gmg_high_frequency_range(A, &low, &high);
+  gmg_smoothing_range(A, &low, &high);
   return p->omega > 0 ? p->omega : 2 / (low + high);
 }
 
 double gmg_weight_gauss_seidel(const gmg_operator *A, const gmg_params *p)
 {
-  const double coloured = 1.1; /* box stencils: factors of 0.038 to 0.058 for Q1 and 27 points, 0.051 to 0.100 with 1 */
+  const double coloured = 1.1; /* box stencils. Factors for Q1 and 27 points: 0.038 to 0.058; with weight 1: 0.051 to 0.100 */
   return p->omega > 0 ? p->omega : A->box ? coloured : 1;
 }
 

@@ -5,9 +5,9 @@
 #include "smoothers/smoother.h"
 
 /* Range of the eigenvalues of D^-1 A over the frequencies that the coarser grid cannot represent. */
-void gmg_high_frequency_range(const gmg_operator *A, double *lowest, double *highest);
+void gmg_smoothing_range(const gmg_operator *A, double *lowest, double *highest);
 
-double gmg_weight_jacobi(const gmg_operator *A, const gmg_params *p); /* damps these frequencies best */
+double gmg_weight_jacobi(const gmg_operator *A, const gmg_params *p); /* damps the range of gmg_smoothing_range() best */
 double gmg_weight_gauss_seidel(const gmg_operator *A, const gmg_params *p);
 double gmg_weight_red_black(const gmg_operator *A, const gmg_params *p);
 double gmg_red_black_over_relaxation(const gmg_operator *A, int sweeps); /* best for `sweeps` sweeps before a transfer */

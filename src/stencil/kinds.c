@@ -3,6 +3,7 @@
 
 /* A problem gets the first kind that describes it. The last describes all. */
 #define KINDS(ROW) \
+  ROW(box_arrays)  \
   ROW(box_stencil) \
   ROW(seven_point)
 

@@ -1,6 +1,6 @@
 /* An operator is a table. A kind of operator (the 7-point operator, box stencils) is a folder that exports one gmg_operator_kind,
-   and a line in kinds.c. Everything above sees only this table. Fast paths for one kind compare gmg_operator::kind, and may hear
-   no. Calls core; called by stencil, smoothers, coarse and mg. */
+   and a line in kinds.c. All other code sees only this table. A fast path for one kind compares gmg_operator::kind first. Calls
+   core; called by stencil, smoothers, coarse and mg. */
 #ifndef GMG_STENCIL_OPERATOR_H
 #define GMG_STENCIL_OPERATOR_H
 
@@ -10,7 +10,7 @@
 #include "stencil/grid/axis.h"
 #include "stencil/grid/map.h"
 
-struct gmg_faces; /* stencil.h */
+struct gmg_faces; /* grid_ops.h */
 typedef struct gmg_operator_kind gmg_operator_kind;
 
 /* Sums are bitwise independent of the number of threads. `low` marks fields in low precision. Functions without a result, and those
@@ -18,23 +18,24 @@ typedef struct gmg_operator_kind gmg_operator_kind;
 typedef struct gmg_operator_ops {
   /* r = f - A u;  r must not overlap u */
   void (*residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r);
-  /* Returns ||f - A u||_2 and, unless f_norm is NULL, ||f||_2, in one pass. Unless r is NULL, stores low r = (f - A u) / size[0],
-     with size in exec's memory, or (f - A u) s->next if size = NULL. Unless s is NULL, records this scale and the norm in s. */
-  double (*measure_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
+  /* Returns ||f - A u||_2 and, unless f_norm is NULL, ||f||_2, in one pass. Unless r is NULL, stores the residual in low precision:
+     r = (f - A u) / divisor[0], with divisor in exec's memory, or r = (f - A u) s->next if divisor = NULL. Unless s is NULL,
+     records the divisor and the norm in s. */
+  double (*measure_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *divisor,
                              gmg_scale *s, void *r, double *f_norm, gmg_wait wait);
-  /* u = (m2 x m1 x m0) coarse, then low r = (f - A u) / size[0]. */
+  /* u = (m2 x m1 x m0) coarse, then r = (f - A u) / divisor[0] in low precision. */
   void (*interpolated_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
-                                void *u, const double *size, void *r);
+                                void *u, const double *divisor, void *r);
   /* u = u + c, then measure_residual(). */
-  double (*correct_residual)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, const double *size,
-                             gmg_scale *s, void *r, gmg_wait wait);
-  /* The end of the body of a recorded loop (gmg_graph_ops): correct_residual() with size = NULL. The norm decides whether another
-     cycle follows. c.z = NULL: u is already corrected. r = NULL: the residual is not stored. The function is NULL if the backend
-     does not record. */
+  double (*correct_residual)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
+                             const double *divisor, gmg_scale *s, void *r, gmg_wait wait);
+  /* The end of the body of a recorded loop (gmg_graph_ops): correct_residual() with divisor = NULL. The norm decides whether
+     another cycle follows. c.z = NULL: u is already corrected. r = NULL: the residual is not stored. The function is NULL if the
+     backend does not record. */
   void (*loop_residual)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, gmg_scale *s, void *r);
   /* The start of a recorded loop: measure_residual(), unless the loop continues a solve. r may be NULL. The function is NULL if the
      backend does not record. */
-  void (*loop_first_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
+  void (*loop_first_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *divisor,
                               gmg_scale *s, void *r);
   /* v = A u */
   void (*apply)(const gmg_exec *e, const gmg_operator *A, const void *u, void *v);
@@ -50,41 +51,51 @@ typedef struct gmg_operator_ops {
                             void *r, void *coarse);
 } gmg_operator_ops;
 
-/* The last functions of a table are defined in separate files, as R(gmg_NAME_BACKEND). */
+/* Declares a function of a table that is defined in another file than the table, as R(gmg_NAME_BACKEND). */
 #define GMG_DECLARE_OPERATION(name, backend) extern __typeof__(*((gmg_operator_ops *)0)->name) R(gmg_##name##_##backend);
 
-/* The maps from a level to the next coarser one by which coefficients get there. */
-typedef struct gmg_carriers {
-  const gmg_map *restrict_, *average, *faces; /* as in gmg_level; NULL or unused maps where the operator has no such arrays */
-} gmg_carriers;
+/* The maps from which the coefficients of the next coarser level are computed. */
+typedef struct gmg_coarsening_maps {
+  const gmg_map *prolong, *restrict_, *average, *faces; /* as in gmg_level; NULL or unused maps where the operator has no such
+                                                           arrays */
+} gmg_coarsening_maps;
 
 /* A kind of operator. NULL members: there is nothing to do. */
 struct gmg_operator_kind {
   const char *name;
   const gmg_operator_ops *ops[2][2]; /* [gmg_backend][gmg_type] */
   int takes_boundary_values;         /* and has fluxes through faces */
+  int is_galerkin;                   /* coarsen() uses the maps of corrections and residuals */
+  unsigned smoother_trait;           /* GMG_SMOOTHER_*: what a user's smoother must promise to be used; 0: this kind takes none,
+                                        unless it is the 7-point operator. Not 0: built-in smoothers use their table `box`, so the
+                                        operator must have gmg_operator::box */
   /* Whether the problem asks for this kind. NULL: every problem that no other kind describes. */
   int (*describes)(const gmg_problem *p);
   /* Refuses what this kind cannot have. */
   gmg_status (*check)(gmg_context *c, const gmg_problem *p);
-  /* The constant part of the diagonal that is no coupling: it is the same on all levels, and is added to gmg_problem::shift. */
+  /* The constant part of the diagonal that does not come from couplings. It is the same on all levels, and is added to
+     gmg_problem::shift. */
   double (*reaction)(const gmg_problem *p);
-  /* The coefficient of each axis whose quotient with h^2 is the axis's coupling. NULL: the mean of beta. */
-  void (*strengths)(const gmg_problem *p, double beta[3]);
+  /* Sets beta[a] so that beta[a] / h[a]^2 is the coupling of axis a. Also checks the kind's own arrays, if there are any, and sets
+     sigma (0 on entry) to the range of the row sums, that is, of what they add to the diagonal besides couplings. e may be dry.
+     NULL: beta[a] is the mean of the problem's beta. */
+  gmg_status (*measure)(const gmg_exec *e, const gmg_problem *p, double beta[3], gmg_range *sigma);
+  /* Whether coarse levels may be coarser along an axis like this. NULL: along any. */
+  int (*can_coarsen)(const gmg_axis_spec *fine);
   /* Allocates what the operator of a level has besides its axes. axis: of that level. */
   gmg_status (*create)(gmg_exec *e, const gmg_problem *p, const gmg_axis axis[3], gmg_operator *A);
   /* Values on the finest level, from the problem's arrays. */
   void (*load)(const gmg_exec *e, const gmg_problem *p, const struct gmg_faces *faces, gmg_operator *A);
   /* Values on the next coarser level C. */
-  void (*coarsen)(const gmg_exec *e, const gmg_operator *A, gmg_carriers by, gmg_operator *C);
-  /* Values in low precision. e: of the operator `from` */
-  void (*lower)(const gmg_exec *e, const gmg_operator *from, gmg_operator *to);
+  void (*coarsen)(const gmg_exec *e, const gmg_operator *A, gmg_coarsening_maps by, gmg_operator *C);
+  /* Values in low precision. e: the exec of the operator `from` */
+  void (*to_low)(const gmg_exec *e, const gmg_operator *from, gmg_operator *to);
   /* Range of the eigenvalues of D^-1 A over the frequencies that the coarser grid cannot represent. NULL: follows from the
      couplings along the axes. */
-  void (*high_frequency_range)(const gmg_operator *A, double *lowest, double *highest);
+  void (*smoothing_range)(const gmg_operator *A, double *lowest, double *highest);
 };
 
-extern const gmg_operator_kind gmg_seven_point, gmg_box_stencil;
+extern const gmg_operator_kind gmg_seven_point;
 
 const gmg_operator_kind *gmg_operator_kind_of(const gmg_problem *p);
 static inline const gmg_operator_ops *gmg_operator_of(const gmg_exec *e, const gmg_operator *A)
@@ -94,10 +105,10 @@ static inline const gmg_operator_ops *gmg_operator_of(const gmg_exec *e, const g
 
 /* Builds the operator of the grid with these axes in exec's memory. The values of coefficient arrays are not set. */
 gmg_status gmg_operator_create(gmg_exec *e, const gmg_problem *p, const gmg_axis axis[3], gmg_operator *A);
-/* Sets typical couplings, and the wall terms of axes with a single unknown. Arguments: both for beta = 1, and the typical beta of
-   each axis. */
+/* Sets typical couplings, and the wall terms of axes with a single unknown. coupling and from_walls are those for beta = 1. beta:
+   the typical value for each axis. */
 void gmg_operator_set_typical(gmg_operator *A, const double coupling[3], const double from_walls[3], const double beta[3]);
-/* gmg_operator::shift: the problem's, and what the kind adds. */
+/* The value of gmg_operator::shift: the problem's shift plus the kind's reaction(). */
 double gmg_operator_shift(const gmg_problem *p);
 
 /* The part of the diagonal that does not come from couplings: the shift, and the walls of axes with a single unknown. */

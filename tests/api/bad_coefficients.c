@@ -1,5 +1,5 @@
-/* Coefficients and positions that make no sense: named errors with the index and the value, from create, plan and update; a
-   solver whose update was refused solves as before. */
+/* Invalid coefficients and positions. The errors of create, plan and update contain the index and the value. A solver whose update
+   was refused solves as before. */
 #include "sample.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 enum { NX = 7, NY = 5, NZ = 6, CELLS = NX * NY * NZ };
 
-/* Where an array of the problem is, and how the texts call it. */
+/* An array of the problem, and its name in error texts. */
 typedef enum { BETA, FACE0, FACE1, FACE2, SIGMA, COORD0, COORD1, COORD2, ARRAYS } array;
 static const char *const names[ARRAYS] = {
     "problem.beta",  "problem.beta_face[0]", "problem.beta_face[1]", "problem.beta_face[2]",
@@ -28,7 +28,7 @@ static const void **slot(gmg_problem *p, array a)
   return a == SIGMA ? &p->sigma : &p->beta;
 }
 
-/* Good values: increasing positions, coefficients about 1. */
+/* Valid values: increasing positions, coefficients around 1. */
 static double *good_values(array a)
 {
   double *x = field(length_of(a), (uint64_t)a + 1);
@@ -58,7 +58,7 @@ static gmg_problem base_problem(gmg_type type)
   return p;
 }
 
-/* A problem in which array `a` is x, with the faces of the other axes where that is needed. */
+/* A problem whose array `a` is x. If x holds coefficients on faces, the other axes get valid ones. */
 static gmg_problem problem_with(gmg_type type, array a, const double *x)
 {
   gmg_problem p = base_problem(type);
@@ -78,7 +78,7 @@ static int says(const gmg_context *c, const char *const words[], int count)
   return 1;
 }
 
-/* Create and plan refuse it alike. */
+/* Create and plan refuse the problem, with these words in the text. */
 static void refuse(gmg_context *c, const gmg_problem *p, const char *const words[], int count)
 {
   static gmg_plan_info info;
@@ -115,7 +115,7 @@ static gmg_context *begin(void)
   return c;
 }
 
-/* What may not stand in an array, at its beginning, in its middle, at its end. */
+/* Invalid values at the beginning, in the middle and at the end of every array. */
 static void each_bad_value_is_named(void **state)
 {
   (void)state;
@@ -149,7 +149,7 @@ static void positions_must_increase(void **state)
   gmg_context *c = begin();
   for (array a = COORD0; a <= COORD2; a++)
     for (size_t at = 1; at < length_of(a); at++)
-      for (int back = 0; back < 2; back++) { /* equal to the one before, and below it */
+      for (int back = 0; back < 2; back++) { /* equal to the position before, and below it */
         double *x = good_values(a);
         char index[32];
         x[at] = x[at - 1] - back * 0.01;
@@ -170,7 +170,7 @@ static void arrays_that_exclude_each_other(void **state)
   double *cells = good_values(BETA), *faces[3];
   for (int a = 0; a < 3; a++) faces[a] = good_values((array)(FACE0 + a));
   static const struct {
-    int given[3], missing; /* the first axis without faces, which is named */
+    int given[3], missing; /* the first axis without coefficients on faces, which the text names */
   } cases[] = {{{1, 0, 0}, 1}, {{0, 1, 0}, 0}, {{1, 1, 0}, 2}, {{0, 0, 1}, 0}, {{1, 0, 1}, 1}, {{0, 1, 1}, 0}};
   for (int i = 0; i < COUNT(cases); i++) {
     gmg_problem p = base_problem(GMG_F64);
@@ -190,7 +190,7 @@ static void arrays_that_exclude_each_other(void **state)
   gmg_context_destroy(c);
 }
 
-/* Beyond dim nothing is looked at. */
+/* Arrays of axes beyond dim are not read. */
 static void axes_beyond_dim_are_ignored(void **state)
 {
   (void)state;
@@ -207,7 +207,7 @@ static void axes_beyond_dim_are_ignored(void **state)
   free(x);
 }
 
-/* A refused update leaves everything: the next solve is bitwise what it was. */
+/* A refused update changes nothing: the next solve gives the same bits as before. */
 static void a_refused_update_changes_nothing(void **state)
 {
   (void)state;
@@ -217,26 +217,27 @@ static void a_refused_update_changes_nothing(void **state)
   gmg_params q = gmg_params_default();
   q.deterministic = 1;
   for (gmg_type type = GMG_F64; type <= GMG_F32; type++)
-    for (int i = 0; i < 9; i++) {
-      const array a = arrays[i / 3];
-      gmg_solver *s;
-      double *x = good_values(a), *random = field(CELLS, 3), *zero = field(CELLS, 0);
-      gmg_problem p = problem_with(type, a, x);
-      void *f = typed(&p, random, CELLS), *before = typed(&p, zero, CELLS), *after = typed(&p, zero, CELLS);
-      assert_ok(c, gmg_solver_create(c, &p, &q, &s));
-      assert_ok(c, gmg_solve(s, f, before, NULL));
-      x[length_of(a) / 2] = values[i % 3], x[0] = 5;
-      gmg_problem bad = problem_with(type, a, x), fewer = base_problem(type);
-      bad.shift = 7;
-      assert_int_equal(gmg_solver_update(s, &bad), GMG_ERR_ARGUMENT);
-      if (!strstr(gmg_context_error(c), names[a])) fail_msg("update: %s", gmg_context_error(c));
-      assert_int_equal(gmg_solver_update(s, &fewer), GMG_ERR_ARGUMENT); /* which arrays are set must stay */
-      assert_ok(c, gmg_solve(s, f, after, NULL));
-      assert_memory_equal(before, after, CELLS * (type == GMG_F32 ? sizeof(float) : sizeof(double)));
-      gmg_solver_destroy(s);
-      clear(&p), clear(&bad);
-      free(x), free(random), free(zero), free(f), free(before), free(after);
-    }
+    for (int i = 0; i < COUNT(arrays); i++)
+      for (int k = 0; k < COUNT(values); k++) {
+        const array a = arrays[i];
+        gmg_solver *s;
+        double *x = good_values(a), *random = field(CELLS, 3), *zero = field(CELLS, 0);
+        gmg_problem p = problem_with(type, a, x);
+        void *f = typed(&p, random, CELLS), *before = typed(&p, zero, CELLS), *after = typed(&p, zero, CELLS);
+        assert_ok(c, gmg_solver_create(c, &p, &q, &s));
+        assert_ok(c, gmg_solve(s, f, before, NULL));
+        x[length_of(a) / 2] = values[k], x[0] = 5;
+        gmg_problem bad = problem_with(type, a, x), fewer = base_problem(type);
+        bad.shift = 7;
+        assert_int_equal(gmg_solver_update(s, &bad), GMG_ERR_ARGUMENT);
+        if (!strstr(gmg_context_error(c), names[a])) fail_msg("update: %s", gmg_context_error(c));
+        assert_int_equal(gmg_solver_update(s, &fewer), GMG_ERR_ARGUMENT); /* an update must set the same arrays */
+        assert_ok(c, gmg_solve(s, f, after, NULL));
+        assert_memory_equal(before, after, CELLS * (type == GMG_F32 ? sizeof(float) : sizeof(double)));
+        gmg_solver_destroy(s);
+        clear(&p), clear(&bad);
+        free(x), free(random), free(zero), free(f), free(before), free(after);
+      }
   gmg_context_destroy(c);
 }
 

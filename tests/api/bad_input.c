@@ -1,4 +1,4 @@
-/* Bad input: the right status, a text that names the argument and its value, and a context that still works. */
+/* Invalid arguments: the right status, a text with the argument and its value, and a context that still works. */
 #include "util.h"
 
 #include "gmg_cuda.h"
@@ -11,7 +11,7 @@
 
 static gmg_problem good_problem(void) { return make_problem(3, 12, 10, 8, GMG_CELL, "dndrpp"); }
 
-/* Tries create and plan; both must fail alike, leave NULL behind, and say `words`. */
+/* Create and plan must fail with this status, set the solver to NULL, and say `words`. */
 static void refuse(const gmg_problem *p, const gmg_params *params, gmg_status status, const char *words)
 {
   gmg_context *c = NULL;
@@ -25,7 +25,7 @@ static void refuse(const gmg_problem *p, const gmg_params *params, gmg_status st
     fail_msg("wanted %s with '%s', got %s: %s", gmg_status_string(status), words, gmg_status_string(got), gmg_context_error(c));
   assert_null(s);
   assert_int_equal(gmg_plan(c, p, params, info), status);
-  assert_ok(c, gmg_solver_create(c, &fine, &defaults, &s)); /* still usable */
+  assert_ok(c, gmg_solver_create(c, &fine, &defaults, &s)); /* the context still works */
   gmg_solver_destroy(s);
   gmg_context_destroy(c);
   free(info);
@@ -73,7 +73,7 @@ static void problems(void **state)
   refuse(NULL, &q, GMG_ERR_ARGUMENT, "problem is NULL");
 }
 
-/* A name that is not known changes nothing. */
+/* An unknown name changes nothing. */
 static void presets(void **state)
 {
   (void)state;
@@ -103,7 +103,7 @@ static void parameters(void **state)
   const gmg_problem p = good_problem();
 #define TRY(change, status, words)        \
   do {                                    \
-    gmg_params q = gmg_params_default();  \
+    gmg_params q = params_for_cycles();   \
     change;                               \
     refuse(&p, &q, status, words);        \
   } while (0)
@@ -129,7 +129,7 @@ static void parameters(void **state)
   TRY(q.cycle = (gmg_cycle_kind)5, GMG_ERR_ARGUMENT,
       "params.cycle = 5: must be GMG_CYCLE_AUTO, GMG_CYCLE_V, GMG_CYCLE_W or GMG_CYCLE_F");
   TRY(q.accel = (gmg_accel)5, GMG_ERR_ARGUMENT, "params.accel = 5: must be GMG_ACCEL_AUTO, GMG_ACCEL_NONE, ");
-  TRY(q.coarse = (gmg_coarse_kind)5, GMG_ERR_ARGUMENT, "params.coarse = 5: must be GMG_COARSE_AUTO, GMG_COARSE_CG or GMG_COARSE_CHOLESKY");
+  TRY(q.coarse = (gmg_coarse_kind)5, GMG_ERR_ARGUMENT, "params.coarse = 5: must be GMG_COARSE_AUTO, GMG_COARSE_CG, GMG_COARSE_CHOLESKY or ");
   TRY(q.restriction = (gmg_restriction)5, GMG_ERR_ARGUMENT, "params.restriction = 5: must be GMG_RESTRICT_AUTO, ");
   TRY(q.fmg = -2, GMG_ERR_ARGUMENT, "params.fmg = -2");
   TRY(q.max_levels = 97, GMG_ERR_ARGUMENT, "params.max_levels = 97");
@@ -176,7 +176,7 @@ static void smoothers_that_do_not_fit(void **state)
   assert_null(gmg_smoother_name(99));
 }
 
-/* Too large to be had: GMG_ERR_MEMORY, and a smaller create on the same context works. */
+/* A problem that is too large for the memory gives GMG_ERR_MEMORY, and a smaller one works on the same context. */
 static void out_of_memory(void **state)
 {
   (void)state;
@@ -186,7 +186,7 @@ static void out_of_memory(void **state)
   const gmg_params q = gmg_params_default();
   gmg_plan_info *info = malloc(sizeof *info);
   assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
-  assert_ok(c, gmg_plan(c, &p, &q, info)); /* planning costs nothing */
+  assert_ok(c, gmg_plan(c, &p, &q, info)); /* a plan allocates nothing */
   assert_true(info->bytes > (size_t)1 << 50);
   assert_int_equal(gmg_solver_create(c, &p, &q, &s), GMG_ERR_MEMORY);
   assert_true(strstr(gmg_context_error(c), "bytes could not be allocated") != NULL);
@@ -243,7 +243,7 @@ static void calls(void **state)
   SAYS(gmg_solver_update(s.solver, NULL), GMG_ERR_ARGUMENT, "problem is NULL");
   SAYS(gmg_solver_create(s.context, &p, &q, NULL), GMG_ERR_ARGUMENT, "solver is NULL");
   SAYS(gmg_plan(s.context, &p, &q, NULL), GMG_ERR_ARGUMENT, "info is NULL");
-  assert_ok(s.context, gmg_solve(s.solver, f, u, &r)); /* after all that */
+  assert_ok(s.context, gmg_solve(s.solver, f, u, &r)); /* the context still works */
   assert_string_equal(gmg_context_error(s.context), "");
   end_solver(&s);
   free(f), free(u);
@@ -263,7 +263,7 @@ static void null_handles(void **state)
   assert_int_equal(gmg_context_create_host(-1, &c), GMG_ERR_ARGUMENT);
   assert_null(c);
   assert_int_equal(gmg_context_create_host(1000000, &c), GMG_ERR_ARGUMENT);
-  const gmg_status cuda = gmg_context_create_cuda(0, NULL, &c); /* without CUDA, without a device, or one */
+  const gmg_status cuda = gmg_context_create_cuda(0, NULL, &c); /* the build has no CUDA, or there is no device, or there is one */
   assert_true(cuda == GMG_ERR_UNSUPPORTED || cuda == GMG_ERR_DEVICE || cuda == GMG_OK);
   assert_int_equal(cuda == GMG_OK, c != NULL);
   gmg_context_destroy(c);

@@ -1,4 +1,4 @@
-/* What cannot be asked for together with a box stencil, and stencils that are refused: named, with the value. */
+/* Parameters that are refused with a box stencil, and invalid stencils. The texts name the member and its value. */
 #include "boxes.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 static float coefficients[2000];
 static const double positions[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 
-/* What a row changes. */
+/* What a row of the table changes. */
 typedef enum { ENTRY, PAIR, CELLS, ROBIN, BETA, BETA_FACE, SIGMA, COORD, SMOOTHER, LOCAL, SUM, SIZE } change;
 
 static const struct {
@@ -100,13 +100,12 @@ static void calls_refused(void **state)
   end_solver(&s);
 }
 
-/* After an update that is refused a solver is as it was: for entries that are checked, and for a coarsest matrix that cannot be
-   factorised. */
+/* A refused update leaves the solver as it was: for invalid entries, and for a coarsest matrix that cannot be factorised. */
 static void failed_updates(void **state)
 {
   (void)state;
   static const struct {
-    double corner, other_corner; /* are added */
+    double corner, other_corner; /* added to the entries */
     const char *words;
   } changes[] = {{-3, 0, "add up to -"}, {NAN, 0, "problem.stencil->entry[1][0][0] = nan"}, {-9, 9, "is not positive definite"}};
   gmg_problem p = make_problem(2, 40, 40, 1, GMG_VERTEX, "dddd");

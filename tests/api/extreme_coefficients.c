@@ -1,5 +1,5 @@
-/* Coefficients at the ends of what a type holds: what cannot be computed with is refused by create, plan and update, with the first
-   bad value and its index; what is not refused converges. */
+/* Coefficients near the limits of the type's range. Either create, plan and update refuse them, with the first bad value and its
+   index, or the solve converges. */
 #include "sample.h"
 
 #include <stdio.h>
@@ -16,8 +16,8 @@ typedef struct {
   const char *walls;
   double h;
   double shift;
-  array array;          /* 1 or 0 (sigma), but */
-  double value[2];      /* this at entries 700 and 900; 0: not */
+  array array;          /* all values are 1 (sigma: 0), except */
+  double value[2];      /* this value at entries 700 and 900; 0: none */
   gmg_status status;
   const char *words[2];
 } extreme;
@@ -32,19 +32,19 @@ static const extreme extremes[] = {
     {GMG_F64, "dddddd", 1e40, 0, BETA, {1e-30, 0}, BAD, {"problem.beta[700] = 1e-30", "beta / h^2"}},
     {GMG_F64, "dddddd", 1, 0, BETA, {1e-48, 0}, GMG_OK, {"", ""}},
     {GMG_F32, "dddddd", 1, 0, BETA, {1e-36, 0}, GMG_OK, {"", ""}},
-    /* each in range, their quotient not */
+    /* values in range with a quotient out of range */
     {GMG_F64, "dddddd", 1, 0, BETA, {1e24, 1e-30}, BAD, {"problem.beta[900] = 1e-30", "the largest, 1e+24"}},
     {GMG_F32, "dddddd", 1, 0, BETA, {1e-20, 1e30}, BAD, {"problem.beta[700] = 1e-20", "the largest, 1e+30"}},
     {GMG_F64, "dddddd", 1, 0, FACE, {1e-30, 1e24}, BAD, {"problem.beta_face[1][700] = 1e-30", "the largest, 1e+24"}},
     {GMG_F64, "dddddd", 1, 0, BETA, {1e24, 1e-24}, GMG_OK, {"", ""}},
-    /* shift and sigma beside beta / h^2 */
+    /* shift and sigma, compared with beta / h^2 */
     {GMG_F64, "dddddd", 1, 5e-324, NONE, {0, 0}, BAD, {"problem.shift = 4.94066e-324: must be 0 or", "beta / h^2 = 1 "}},
     {GMG_F64, "dddddd", 1e40, 1e280, NONE, {0, 0}, BAD, {"problem.shift = 1e+280: must be at most", "beta / h^2 = 1e-80"}},
     {GMG_F32, "dddddd", 1e10, 1e30, NONE, {0, 0}, BAD, {"problem.shift = 1e+30: must be at most", "beta / h^2 = 1e-20"}},
     {GMG_F32, "dddddd", 1e10, 0, SIGMA, {0, 1e30}, BAD, {"problem.sigma[900] = 1e+30", "its quotient with beta / h^2"}},
     {GMG_F64, "dddddd", 1, 1e300, NONE, {0, 0}, GMG_OK, {"", ""}},
     {GMG_F64, "dddddd", 1, 0, SIGMA, {5e-324, 1e-300}, GMG_OK, {"", ""}},
-    /* nothing holds u but what rounding loses */
+    /* u is held only by a term that rounding loses */
     {GMG_F64, "nnnnnn", 1, 1e-20, NONE, {0, 0}, GMG_ERR_UNSUPPORTED, {"problem.shift = 1e-20", "lost in rounding beside beta / h^2 = 1,"}},
     {GMG_F64, "pppppp", 1, 1e-90, NONE, {0, 0}, GMG_ERR_UNSUPPORTED, {"problem.shift = 1e-90", "lost in rounding"}},
     {GMG_F32, "nnnnpp", 1, 1e-9, NONE, {0, 0}, GMG_ERR_UNSUPPORTED, {"problem.shift = 1e-09", "lost in rounding"}},
@@ -117,7 +117,7 @@ static void rows(void **state)
   for (int row = 0; row < COUNT(extremes); row++) one(row);
 }
 
-/* The term of a Robin wall is divided by the mesh width: on long lines rounding loses a shift of 1, but not the wall. */
+/* On long lines rounding loses a shift of 1, but not the term of a Robin wall, which is divided by the mesh width. */
 static void a_robin_wall_holds_a_long_line(void **state)
 {
   (void)state;

@@ -1,14 +1,15 @@
-/* A user's smoother that fails: whose failure it was, and what becomes of the solver. */
+/* A user's smoother that fails. The text names it, and the state of the solver is defined. */
 #include "util.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A user's smoother that fails on some level: passed on with a text that says so, and what it had set up is taken down. */
+/* A user's smoother whose setup or update fails on one level. The status is passed on with a text, and the states that setup
+   created are destroyed. */
 static int alive, failing_level, failing_update;
-static int failures_left = -1; /* updates that will fail; -1: all */
-static gmg_status failure[2] = {GMG_ERR_DEVICE, GMG_ERR_IO}; /* what setup, update return */
+static int failures_left = -1; /* number of updates that will fail; -1: all */
+static gmg_status failure[2] = {GMG_ERR_DEVICE, GMG_ERR_IO}; /* status of setup, and of update */
 
 static gmg_status user_setup(const gmg_smoother_level *l, void **own)
 {
@@ -70,7 +71,7 @@ static void is_named(void **state)
   assert_int_equal(alive, 0);
 }
 
-/* What a smoother may not return becomes a clean status. */
+/* A value that a smoother must not return becomes a valid status. */
 static void a_status_that_is_none(void **state)
 {
   (void)state;
@@ -105,7 +106,7 @@ static void expect(const session *x, gmg_status status, const char *words)
   if (got == GMG_OK) assert_memory_equal(u, wanted, sizeof u);
 }
 
-/* An update that fails `count` times, and what then becomes of the solver. */
+/* An update that fails `count` times, and the state of the solver afterwards. */
 static void failed_update(const gmg_problem *p, int count, int is_lost)
 {
   gmg_params q = gmg_params_default();
@@ -141,7 +142,7 @@ static void an_update_is_taken_back_or_lost(void **state)
   failed_update(&p, -1, 1);
   p.sigma = sigma;
   for (int i = 0; i < CELLS; i++) sigma[i] = i % 3;
-  failed_update(&p, 1, 1); /* the old array is gone */
+  failed_update(&p, 1, 1); /* the old array is freed */
 }
 
 int main(void)

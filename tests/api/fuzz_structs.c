@@ -1,7 +1,7 @@
-/* Fuzz target for the public structs: bytes become a problem and parameters, sensible or not, and everything that can be
-   called is called. Nothing may crash, hang, leak, print, or end with a status that the header does not promise.
+/* Fuzz target for the public structs. Bytes become a problem and parameters, valid or not, and every function is called. A call
+   must not crash, hang, leak, print, or return a status that the header does not promise.
 
-   Built for libFuzzer (GMG_FUZZ) it is the target alone. Otherwise a driver of its own makes inputs from a seed:
+   With GMG_FUZZ it is built for libFuzzer. Otherwise its own driver makes inputs from a seed:
      fuzz_structs [NUMBER [SEED]]     that many inputs (2000)
      fuzz_structs FILE...             inputs kept by libFuzzer */
 #include "gmg.h"
@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_UNKNOWNS = 600, LONGEST = 40, REALS = 4096 };
+enum { MOST_UNKNOWNS = 600, LONGEST = 40, REALS = 8192, GAP = 0xff /* GAP: every byte of a gap, which is NaN in both types */ };
 
-/* Bytes, then zeros. */
+/* An input: its bytes, then zeros. */
 typedef struct {
   const uint8_t *at;
   size_t left;
@@ -28,7 +28,7 @@ static unsigned byte(input *in)
   return *in->at++;
 }
 
-/* Mostly in 0 .. n - 1, now and then just outside or far out. */
+/* An integer, mostly in 0 .. n - 1, sometimes just outside or far outside. */
 static int integer(input *in, int n)
 {
   static const int odd[] = {-1, 1 << 30, -(1 << 30), 1000, -7};
@@ -37,7 +37,7 @@ static int integer(input *in, int n)
   return (int)b % n;
 }
 
-/* Mostly between 0.01 and 10, now and then what breaks arithmetic. */
+/* A number, mostly between 0.01 and 10, sometimes one that breaks arithmetic. */
 static double real(input *in)
 {
   static const double odd[] = {0, -1, NAN, INFINITY, -INFINITY, 1e300, 1e-300, -0.0, 1e30, 1e-30, 2, 1e-8, 1e8, -1e-3, 1};
@@ -45,18 +45,73 @@ static double real(input *in)
   return b >= 240 ? odd[(b - 240) % 15] : 0.01 * pow(10, (double)b / 80);
 }
 
-/* Coefficients are made of one value with a second one at one place. */
-static void *array(input *in, gmg_type type, size_t n)
+/* The shape and layout of an array. */
+typedef struct {
+  size_t n[3], row, plane, first;
+} form;
+
+static form form_of(const gmg_problem *p, int face_axis, const gmg_array_layout *l)
 {
-  double *x = calloc(REALS, sizeof *x);
+  form x = {{p->n[0], p->dim > 1 ? p->n[1] : 1, p->dim > 2 ? p->n[2] : 1}, 0, 0, l->first};
+  if (face_axis >= 0) x.n[face_axis]++;
+  x.row = p->dim > 1 && l->row ? l->row : x.n[0];
+  x.plane = p->dim > 2 && l->plane ? l->plane : x.row * x.n[1];
+  return x;
+}
+
+/* Whether an array of this form fits into the memory of the test. */
+static int fits(const form *x)
+{
+  const size_t y = x->n[1] - 1, z = x->n[2] - 1;
+  return (double)x->first + (double)x->n[0] + (y ? (double)x->row * (double)y : 0) + (z ? (double)x->plane * (double)z : 0) <= REALS;
+}
+
+static size_t place_in(const form *x, size_t i)
+{
+  const size_t line = i / x->n[0];
+  return x->first + i % x->n[0] + line % x->n[1] * x->row + line / x->n[1] * x->plane;
+}
+
+/* An array whose values are all about the same, except one. The rest of its memory is a gap. */
+static void *array(input *in, gmg_type type, form shape)
+{
+  double *x = malloc(REALS * sizeof *x);
   const double usual = real(in), other = real(in);
-  const size_t place = byte(in);
-  for (size_t i = 0; i < n; i++) {
+  const size_t place = byte(in), n = shape.n[0] * shape.n[1] * shape.n[2];
+  memset(x, GAP, REALS * sizeof *x);
+  for (size_t i = 0; i < n && fits(&shape); i++) {
     const double v = i == place % n ? other : usual * (1 + 0.1 * (double)(i % 7));
-    if (type == GMG_F32) ((float *)x)[i] = (float)v;
-    else x[i] = v;
+    if (type == GMG_F32) ((float *)x)[place_in(&shape, i)] = (float)v;
+    else x[place_in(&shape, i)] = v;
   }
   return x;
+}
+
+/* Whether the gaps are unchanged. */
+static int keeps_gaps(const void *x, gmg_type type, form shape)
+{
+  static unsigned char is_value[REALS];
+  const size_t size = type == GMG_F32 ? sizeof(float) : sizeof(double), n = shape.n[0] * shape.n[1] * shape.n[2];
+  const unsigned char *at = x;
+  memset(is_value, 0, sizeof is_value);
+  for (size_t i = 0; i < n; i++) is_value[place_in(&shape, i)] = 1;
+  for (size_t i = 0; i < REALS * size; i++)
+    if (!is_value[i / size] && at[i] != GAP) return 0;
+  return 1;
+}
+
+/* A layout. Every second one is packed, the others have small gaps, sometimes ones that are refused or too large. */
+static gmg_array_layout layout(input *in, const gmg_problem *p)
+{
+  static const size_t odd[] = {1, 7, 500, 100000, (size_t)1 << 40, (size_t)1 << 62, SIZE_MAX / 1024, SIZE_MAX / 2, SIZE_MAX};
+  const unsigned what = byte(in), value = byte(in);
+  gmg_array_layout l = {0, 0, 0};
+  if (what % 2) return l;
+  if (what & 4) l.row = p->n[0] + value % 4;
+  if (what & 8) l.plane = (l.row ? l.row : p->n[0]) * (p->n[1] + value / 4 % 3);
+  if (what & 16) l.first = value / 16;
+  if (what >= 236) *(what % 3 == 0 ? &l.row : what % 3 == 1 ? &l.plane : &l.first) = odd[value % 9];
+  return l;
 }
 
 static double *positions(input *in, size_t n)
@@ -68,7 +123,7 @@ static double *positions(input *in, size_t n)
   return x;
 }
 
-/* Mostly a symmetric one with a large enough centre, now and then Q1 or with an entry of its own. */
+/* A stencil, mostly symmetric with a large enough centre, sometimes Q1 or with one other entry. */
 static gmg_stencil *stencil(input *in, int dim)
 {
   gmg_stencil *s = calloc(1, sizeof *s);
@@ -90,21 +145,65 @@ static gmg_stencil *stencil(input *in, int dim)
   return s;
 }
 
-/* The problem's arrays are to be freed. A size that create must refuse is never used to make an array. */
+/* Gives arrays to entries. They hold the constant value. Sometimes one value differs, or the constant stays beside the array.
+   Entries across Dirichlet walls need no values, but get them. */
+static void vary(input *in, const gmg_problem *p, gmg_stencil *s)
+{
+  const form shape = form_of(p, -1, &p->coefficient_layout);
+  const unsigned what = byte(in), odd = byte(in) % 27, place = byte(in);
+  const size_t n = shape.n[0] * shape.n[1] * shape.n[2], size = p->type == GMG_F32 ? sizeof(float) : sizeof(double);
+  const double other = real(in);
+  for (int e = 0; e < 27 && s->size == 0; e++) {
+    double *const entry = &(&s->entry[0][0][0])[e];
+    const int is_used = (p->dim > 2 || e / 9 == 1) && (p->dim > 1 || e / 3 % 3 == 1);
+    if (!(is_used && (what % 3 || e % 2)) && !(what > 250 && e == (int)odd)) continue;
+    char *x = malloc(REALS * size);
+    memset(x, GAP, REALS * size);
+    for (size_t i = 0; i < n && fits(&shape); i++) {
+      const double v = what > 200 && e == (int)odd && i == place % n ? other : *entry;
+      if (p->type == GMG_F32) ((float *)x)[place_in(&shape, i)] = (float)v;
+      else ((double *)x)[place_in(&shape, i)] = v;
+    }
+    (&s->array[0][0][0])[e] = x;
+    if (what < 240 || e != (int)odd) *entry = 0;
+  }
+}
+
+static int varies(const gmg_stencil *s)
+{
+  int count = 0;
+  for (int e = 0; s && e < 27; e++) count += (&s->array[0][0][0])[e] != NULL;
+  return count;
+}
+
+static void free_stencil(const gmg_stencil *s)
+{
+  for (int e = 0; s && e < 27; e++) free((void *)(&s->array[0][0][0])[e]);
+  free((void *)s);
+}
+
+/* Whether a vertex axis has an odd number of intervals. */
+static int has_odd_axis(const gmg_problem *p, int a)
+{
+  const size_t walls = (p->bc[a][0] == GMG_DIRICHLET) + (p->bc[a][1] == GMG_DIRICHLET);
+  return p->bc[a][0] == GMG_PERIODIC ? p->n[a] % 2 : (p->n[a] + 1 + walls) % 2;
+}
+
+/* A problem. Its arrays are to be freed. No array is made with a size that create must refuse. */
 static gmg_problem make_problem(input *in)
 {
   const size_t one[3] = {1, 1, 1};
   gmg_problem p = gmg_problem_default(1 + (int)byte(in) % 3, one);
-  size_t left = MOST_UNKNOWNS, n = 1;
+  size_t left = MOST_UNKNOWNS;
   for (int a = 0; a < p.dim; a++) {
     p.n[a] = 1 + byte(in) % (left < LONGEST ? left : LONGEST);
-    left /= p.n[a], n *= p.n[a];
+    left /= p.n[a];
     p.h[a] = real(in);
     for (int side = 0; side < 2; side++) {
       p.bc[a][side] = (gmg_bc)integer(in, 4);
       p.robin[a][side][0] = real(in), p.robin[a][side][1] = real(in);
     }
-    if (byte(in) % 16 && p.bc[a][0] != p.bc[a][1]) /* periodic on one side only is soon known */
+    if (byte(in) % 16 && p.bc[a][0] != p.bc[a][1]) /* an axis that is periodic on one side only is refused at once */
       p.bc[a][p.bc[a][0] == GMG_PERIODIC ? 0 : 1] = GMG_NEUMANN;
   }
   p.centering = (gmg_centering)integer(in, 2);
@@ -112,20 +211,32 @@ static gmg_problem make_problem(input *in)
   p.shift = byte(in) % 2 ? real(in) : 0;
   const unsigned boxed = byte(in);
   if (boxed % 4 == 0) p.stencil = stencil(in, p.dim);
-  if (p.stencil && boxed < 230) { /* what else the stencil allows */
+  if (p.stencil && boxed < 230) { /* other members that box stencils allow */
     p.centering = GMG_VERTEX;
     for (int a = 0; a < 6; a++)
       if (p.bc[a / 2][a % 2] == GMG_ROBIN) p.bc[a / 2][a % 2] = GMG_NEUMANN;
   }
-  const unsigned arrays = byte(in) % 2 && (!p.stencil || boxed >= 230) ? byte(in) : 0; /* bits */
+  const unsigned arrays = byte(in) % 2 && (!p.stencil || boxed >= 230) ? byte(in) : 0; /* bits: which arrays are given */
   const gmg_type type = p.type == GMG_F32 ? GMG_F32 : GMG_F64;
-  if (arrays & 1) p.beta = array(in, type, n);
-  if (arrays & 2) p.sigma = array(in, type, n);
+  p.f_layout = layout(in, &p), p.u_layout = layout(in, &p), p.coefficient_layout = layout(in, &p);
+  const unsigned varied = p.stencil ? byte(in) : 0;
+  if (varied % 2) { /* sometimes with axes that have no coarser ones */
+    for (int a = 0; a < p.dim && varied % 8 != 1; a++) p.n[a] += has_odd_axis(&p, a) && p.n[a] > 1 ? -1 : 0;
+    const form shape = form_of(&p, -1, &p.coefficient_layout);
+    if (!fits(&shape)) p.coefficient_layout.first = SIZE_MAX;
+    vary(in, &p, (gmg_stencil *)p.stencil);
+  }
+  for (int a = -1; a < p.dim && arrays; a++) { /* an array that does not fit gets a layout that is refused, because its number of bytes overflows */
+    const form shape = form_of(&p, a, &p.coefficient_layout);
+    if (!fits(&shape)) p.coefficient_layout.first = SIZE_MAX;
+  }
+  if (arrays & 1) p.beta = array(in, type, form_of(&p, -1, &p.coefficient_layout));
+  if (arrays & 2) p.sigma = array(in, type, form_of(&p, -1, &p.coefficient_layout));
   for (int a = 0; a < p.dim; a++) {
-    if (arrays & 4 && (arrays & 64 || a != 1)) p.beta_face[a] = array(in, type, n / p.n[a] * (p.n[a] + 1));
+    if (arrays & 4 && (arrays & 64 || a != 1)) p.beta_face[a] = array(in, type, form_of(&p, a, &p.coefficient_layout));
     if (arrays >> (3 + a) & 1) p.coord[a] = positions(in, p.n[a]);
   }
-  if (arrays & 128) { /* fields that spoil the rest */
+  if (arrays & 128) { /* values that make the problem invalid */
     const unsigned which = byte(in) % 6;
     if (which == 0) p.dim = integer(in, 4);
     if (which == 1) p.n[byte(in) % 3] = byte(in) % 2 ? 0 : SIZE_MAX - byte(in);
@@ -159,7 +270,7 @@ static gmg_params make_params(input *in)
   if (byte(in) > 240) q.precision = (gmg_precision)integer(in, 3);
   if (set & 128) q.max_cycles = integer(in, 4);
   if (q.max_cycles == 0) q.max_cycles = GMG_NONE;
-  if (q.max_cycles > 5) q.max_cycles = 1000001; /* refused; so many cycles would only take long */
+  if (q.max_cycles > 5) q.max_cycles = 1000001; /* refused, because so many cycles would take too long */
   return q;
 }
 
@@ -172,14 +283,17 @@ static void promise(int kept, const char *what, gmg_status status)
 
 static int is_error(gmg_status s) { return s == GMG_ERR_ARGUMENT || s == GMG_ERR_UNSUPPORTED || s == GMG_ERR_MEMORY; }
 
-/* Every call on a solver that exists. */
+/* Calls every function of a solver. */
 static void use(input *in, gmg_solver *s, const gmg_context *c, const gmg_problem *p, int cycles)
 {
-  const size_t n = p->n[0] * (p->dim > 1 ? p->n[1] : 1) * (p->dim > 2 ? p->n[2] : 1);
-  const size_t bytes = n * (p->type == GMG_F32 ? sizeof(float) : sizeof(double));
-  void *f = array(in, p->type, n), *u = array(in, p->type, n), *r = malloc(bytes), *g = array(in, p->type, n);
+  const gmg_array_layout packed = {0, 0, 0};
+  const form of_f = form_of(p, -1, &p->f_layout), of_u = form_of(p, -1, &p->u_layout), of_g = form_of(p, -1, &packed);
+  if (!fits(&of_f) || !fits(&of_u)) return; /* accepted, but too large for the test's memory */
+  void *f = array(in, p->type, of_f), *u = array(in, p->type, of_u), *g = array(in, p->type, of_g);
+  void *r = array(in, p->type, of_f), *z = array(in, p->type, of_u);
   gmg_problem other = *p;
   gmg_stencil *const box = p->stencil ? stencil(in, p->dim) : NULL;
+  if (box && varies(p->stencil) && byte(in) % 4) vary(in, p, box);
   gmg_report report;
   for (int i = 0; i < 3; i++) {
     const int axis = integer(in, 3), side = integer(in, 2);
@@ -192,14 +306,15 @@ static void use(input *in, gmg_solver *s, const gmg_context *c, const gmg_proble
     promise(gmg_status_is_outcome(status) || status == GMG_ERR_ARGUMENT, "solve", status);
     promise(status == GMG_OK || gmg_context_error(c)[0], "solve without a text", status);
     promise(report.status == status && report.cycles <= cycles && report.history_length <= cycles + 1, "report", status);
-    status = gmg_precondition(s, f, r);
+    status = gmg_precondition(s, f, z);
     promise(status == GMG_OK, "precondition", status);
     status = gmg_residual(s, f, u, r);
     promise(status == GMG_OK, "residual", status);
     other.shift = byte(in) % 2 ? real(in) : p->shift;
     other.stencil = byte(in) % 4 ? p->stencil : box;
     if (byte(in) > 240) other.h[0] = real(in), other.n[0] += byte(in) % 2;
-    if (other.n[0] != p->n[0]) { /* the arrays would be too short */
+    if (byte(in) > 230) other.u_layout = layout(in, p), other.f_layout = layout(in, p);
+    if (other.n[0] != p->n[0]) { /* the arrays would be too small */
       other.beta = other.sigma = NULL;
       for (int a = 0; a < 3; a++) other.beta_face[a] = NULL, other.coord[a] = NULL;
     }
@@ -207,7 +322,9 @@ static void use(input *in, gmg_solver *s, const gmg_context *c, const gmg_proble
     promise(status == GMG_OK || is_error(status), "update", status);
     promise(status == GMG_OK || gmg_context_error(c)[0], "update without a text", status);
   }
-  free(f), free(u), free(r), free(g), free(box);
+  promise(keeps_gaps(f, p->type, of_f) && keeps_gaps(u, p->type, of_u), "gaps in f or u", GMG_OK);
+  promise(keeps_gaps(r, p->type, of_f) && keeps_gaps(z, p->type, of_u), "gaps in r or z", GMG_OK);
+  free(f), free(u), free(r), free(z), free(g), free_stencil(box);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -224,14 +341,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   const gmg_status planned = gmg_plan(c, &p, &q, &info);
   status = gmg_solver_create(c, &p, &q, &s);
   promise(status == GMG_OK || is_error(status), "create", status);
-  const int seen_late = strstr(gmg_context_error(c), "is not positive definite") != NULL; /* a plan has no values to factorise */
+  const int seen_late = strstr(gmg_context_error(c), "is not positive definite") != NULL; /* a plan does not factorise */
   promise(status == planned || status == GMG_ERR_MEMORY || seen_late, "plan and create differ", planned);
   promise((status == GMG_OK) == (s != NULL), "solver", status);
   promise((status == GMG_OK) == (gmg_context_error(c)[0] == 0), "text", status);
   if (status == GMG_OK) use(&in, s, c, &p, q.max_cycles > 0 ? q.max_cycles : 0);
   gmg_solver_destroy(s);
   gmg_context_destroy(c);
-  free((void *)p.beta), free((void *)p.sigma), free((void *)p.stencil);
+  free((void *)p.beta), free((void *)p.sigma), free_stencil(p.stencil);
   for (int a = 0; a < 3; a++) free((void *)p.beta_face[a]), free((void *)p.coord[a]);
   return 0;
 }
@@ -261,7 +378,7 @@ int main(int argc, char **argv)
     for (size_t k = 0; k < sizeof data; k++) {
       state = state * 6364136223846793005u + 1442695040888963407u;
       data[k] = (uint8_t)(state >> 56);
-      if (i % 4 && data[k] >= 240) data[k] = (uint8_t)(data[k] - 120); /* sensible values reach deeper */
+      if (i % 4 && data[k] >= 240) data[k] = (uint8_t)(data[k] - 120); /* valid values reach more code */
     }
     LLVMFuzzerTestOneInput(data, sizeof data);
   }

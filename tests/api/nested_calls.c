@@ -1,5 +1,5 @@
-/* Calls on a solver from inside a call on it: from its monitor, or from a smoother. They are refused with a text that names both,
-   and the outer call ends as it would have. */
+/* Calls on a solver during another call on it: from its monitor, or from a smoother. They are refused with a text that names both
+   calls, and the outer call is not affected. */
 #include "util.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 enum { N = 24, CELLS = N * N * N, CALLS = 7 };
 static double field_f[CELLS], field_u[CELLS], other_f[CELLS], other_u[CELLS], flux_x[(N + 1) * N * N];
 
-/* What the calls are made on, how many were refused as they should, and what went wrong first. */
+/* The solver that is called, the outer call, the number of calls that were refused as they should, and the first error. */
 static struct {
   session *s;
   const char *outer;
@@ -48,7 +48,7 @@ static void make_calls(void)
     if (status == GMG_ERR_ARGUMENT && strstr(text, begin) && strstr(text, running)) inside.refused++;
     else snprintf(inside.wrong, sizeof inside.wrong, "%s: %s: %s", name, gmg_status_string(status), text);
   }
-  void *const flux[3] = {flux_x, NULL, NULL}; /* it changes nothing */
+  void *const flux[3] = {flux_x, NULL, NULL}; /* allowed, because it changes nothing */
   if (gmg_flux(inside.s->solver, field_u, flux, NULL) != GMG_OK) snprintf(inside.wrong, sizeof inside.wrong, "gmg_flux");
 }
 
@@ -77,7 +77,7 @@ static void solve_with(const gmg_problem *p, gmg_params q)
     if (calls) assert_memory_equal(field_u, quiet, sizeof quiet);
     else memcpy(quiet, field_u, sizeof quiet);
   }
-  assert_ok(s.context, gmg_set_boundary_constant(s.solver, 0, 0, 0)); /* it can be used again */
+  assert_ok(s.context, gmg_set_boundary_constant(s.solver, 0, 0, 0)); /* the solver can be used again */
   end_solver(&s);
 }
 

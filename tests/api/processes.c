@@ -1,5 +1,5 @@
-/* What the system may refuse or take away: threads that cannot be had, or that stay in the parent of a fork(). Every case runs in a
-   child process, which must end by itself and in time: OpenMP's runtime ends a process that it cannot serve, or waits for ever. */
+/* Threads that the system refuses, or that remain in the parent of a fork(). Every case runs in a child process, which must end in
+   time and by itself: the OpenMP runtime must not end it, and must not wait for ever. */
 #include "util.h"
 
 #include <math.h>
@@ -54,9 +54,10 @@ static gmg_status solve_once(gmg_context *c, size_t n)
   return status;
 }
 
-/* --- threads that cannot be had ---------------------------------------------------------------------------------------------- */
+/* --- threads that the system refuses
+   -------------------------------------------------------------------------------------------- */
 
-/* The process may have that many megabytes of address space more than it has. */
+/* Limits the address space of the process to that many megabytes more than it uses now. */
 static void limit_address_space(int megabytes)
 {
   size_t pages = 0;
@@ -68,7 +69,7 @@ static void limit_address_space(int megabytes)
   if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(FAILED);
 }
 
-/* 64 stacks of 8 MB do not fit: a status, and one thread can be had. */
+/* 64 stacks of 8 MB do not fit: the call returns a status. A context with one thread then works. */
 static int too_little_for_64(int megabytes)
 {
   gmg_context *c = (gmg_context *)&megabytes;
@@ -80,7 +81,7 @@ static int too_little_for_64(int megabytes)
   return 0;
 }
 
-/* Whatever there is room for, every call ends with a status. */
+/* For any limit every call returns a status. */
 static int whatever_fits(int megabytes)
 {
   gmg_context *c = NULL;
@@ -106,7 +107,7 @@ static void refused_threads(void **state)
   for (int i = 0; i < COUNT(megabytes); i++) IN_CHILD(whatever_fits, megabytes[i]);
 }
 
-/* As many as gmg allows: either there are so many, or the call says that there are not. */
+/* With the largest number of threads a context has so many, or the call says that the system refuses. */
 static int most_threads(int threads)
 {
   gmg_context *c = NULL;
@@ -123,9 +124,10 @@ static void the_most_threads(void **state)
   IN_CHILD(most_threads, SANITIZED ? 64 : 4096);
 }
 
-/* --- after fork() -------------------------------------------------------------------------------------------------------------- */
+/* --- after fork()
+   --------------------------------------------------------------------------------------------------------------- */
 
-enum { LARGE = 40, SMALL = 10 }; /* n^3 unknowns are for several threads, or for one */
+enum { LARGE = 40, SMALL = 10 }; /* LARGE^3 unknowns use several threads, SMALL^3 one */
 static session parent_of_fork;
 static double large_f[LARGE * LARGE * LARGE], large_u[LARGE * LARGE * LARGE];
 
@@ -137,7 +139,7 @@ static int refused(const char *call, gmg_status status, const gmg_context *c)
   return 0;
 }
 
-/* Every call that would wait for the parent's threads. */
+/* Calls that would wait for the parent's threads are refused. */
 static int calls_of_the_child(int argument)
 {
   (void)argument;
@@ -178,7 +180,7 @@ static void *in_a_thread(void *result)
   return NULL;
 }
 
-/* A thread that the child starts never had threads in the parent. */
+/* A thread that the child starts has no threads in the parent, so its calls work. */
 static int thread_of_the_child(int argument)
 {
   int result = FAILED;
@@ -189,7 +191,7 @@ static int thread_of_the_child(int argument)
   return result;
 }
 
-/* Solves, then has children. */
+/* Solves, then creates children, which test their calls. */
 static int parent(int threads)
 {
   const gmg_problem p = make_problem(3, LARGE, LARGE, LARGE, GMG_CELL, "dddddd");

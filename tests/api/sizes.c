@@ -1,4 +1,5 @@
-/* Structs of programs compiled with a smaller or a larger version of the header: what they have is read and filled, no byte beyond. */
+/* Structs of programs that were compiled with a smaller or larger version of the header: their members are read and written, and
+   no byte beyond. */
 #include "util.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@
 enum { N = 20, CELLS = N * N * N, MORE = 64, SENTINEL = 0x5a };
 static double f[CELLS], u[2][CELLS];
 
-/* A struct of this version between the bytes of others. */
+/* A struct of this version, with other bytes before and after it. */
 #define ROOM(type, name) \
   union {                \
     type it;             \
@@ -46,7 +47,7 @@ static void init_fills_what_there_is(void **state)
   gmg_params_init(NULL, small), gmg_problem_init(NULL, small, 3, n);
 }
 
-/* Solves with these, filling `bytes` of a report. */
+/* Solves with this problem and these parameters. Only `bytes` of the report are written. */
 static void solve(gmg_context *c, const gmg_problem *p, const gmg_params *q, double *to, gmg_report *r, size_t bytes)
 {
   gmg_solver *s;
@@ -57,7 +58,7 @@ static void solve(gmg_context *c, const gmg_problem *p, const gmg_params *q, dou
   gmg_solver_destroy(s);
 }
 
-/* Members that a caller lacks are 0, whatever lies there; members that it has beyond ours must be 0. */
+/* Members that a caller's struct lacks are 0, whatever bytes are there. Members beyond ours must be 0. */
 static void what_is_given_is_read(void **state)
 {
   (void)state;
@@ -72,10 +73,17 @@ static void what_is_given_is_read(void **state)
   const gmg_params defaults = gmg_params_default();
   const gmg_problem usual = gmg_problem_default(3, n);
   solve(c, &usual, &defaults, u[0], &r.it, sizeof r.it);
-  gmg_params_init(&q.it, offsetof(gmg_params, monitor)); /* the monitor is no function */
+  gmg_params_init(&q.it, offsetof(gmg_params, monitor)); /* the smaller struct ends before the monitor, whose bytes are not a function */
   gmg_problem_init(&p.it, offsetof(gmg_problem, beta), 3, n);
   solve(c, &p.it, &q.it, u[1], &r.it, sizeof r.it);
   assert_memory_equal(u[0], u[1], sizeof u[0]);
+  const size_t older[] = {offsetof(gmg_problem, f_layout), offsetof(gmg_problem, u_layout), offsetof(gmg_problem, coefficient_layout)};
+  for (int i = 0; i < COUNT(older); i++) { /* the smaller struct lacks the layouts, whose bytes are SENTINEL: arrays are packed */
+    gmg_problem_init(&p.it, older[i], 3, n);
+    all_are(p.byte, older[i], sizeof p, SENTINEL);
+    solve(c, &p.it, &q.it, u[1], &r.it, sizeof r.it);
+    assert_memory_equal(u[0], u[1], sizeof u[0]);
+  }
   assert_int_equal(gmg_params_set_preset(&q.it, "default"), GMG_OK);
   all_are(q.byte, offsetof(gmg_params, monitor), sizeof q, SENTINEL);
   gmg_params_init(&q.it, sizeof q.it + MORE), gmg_problem_init(&p.it, sizeof p.it + MORE, 3, n);
@@ -90,13 +98,16 @@ static void what_is_given_is_read(void **state)
   REFUSED(&usual, &q.it, GMG_ERR_UNSUPPORTED, "bytes, and byte");
   q.it.size = 3;
   REFUSED(&usual, &q.it, GMG_ERR_ARGUMENT, "params.size = 3: must be 0 or sizeof(gmg_params)");
+  gmg_problem_init(&p.it, offsetof(gmg_problem, u_layout), 3, n), p.it.size = sizeof p.it; /* the larger struct has them, so the same bytes are read */
+  memset(&p.it.u_layout, SENTINEL, sizeof p.it - offsetof(gmg_problem, u_layout));
+  REFUSED(&p.it, &defaults, GMG_ERR_ARGUMENT, "problem.u_layout.row = 6510615555426900570: must be 0 (packed), or from 20");
   p.it.size = (size_t)1 << 40;
   REFUSED(&p.it, &defaults, GMG_ERR_ARGUMENT, "problem.size = 1099511627776: must be 0 or sizeof(gmg_problem)");
 #undef REFUSED
   gmg_context_destroy(c);
 }
 
-/* A stencil whose last entries a caller lacks: in 2D none of them is used. */
+/* A caller's stencil that lacks the last entries. In 2D none of them is used. */
 static void stencils_are_read_and_filled_so_far(void **state)
 {
   (void)state;
@@ -135,7 +146,7 @@ static void reports_are_filled_so_far(void **state)
   (void)state;
   const size_t n[3] = {N, N, N}, some = offsetof(gmg_report, target), more = sizeof(gmg_report) + MORE;
   const size_t some_plan = offsetof(gmg_plan_info, floor), more_plan = sizeof(gmg_plan_info) + MORE;
-  const gmg_params q = gmg_params_default();
+  const gmg_params q = params_for_cycles();
   const gmg_problem p = gmg_problem_default(3, n);
   gmg_context *c;
   gmg_plan_info whole;

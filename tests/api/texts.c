@@ -1,5 +1,5 @@
-/* What refusals say and leave behind: the value that is to blame, with its index; what an update may not change, with both values; the
-   parameter that matters; a report that is defined. */
+/* Texts and effects of errors: an invalid value with its index; a member that an update must not change, with both values; the
+   name of a parameter; a defined report. */
 #include "util.h"
 
 #include <math.h>
@@ -19,16 +19,23 @@ static gmg_problem good_problem(void) { return make_problem(3, NX, NY, NZ, GMG_C
       fail_msg("%s: wanted '%s', got %s: %s", #call, words, gmg_status_string(got_), gmg_context_error(c));                      \
   } while (0)
 
-/* In every way to begin a solve: which value of f or u is bad. */
+/* Every kind of solve names the first bad value of f or u. */
 static void bad_values(void **state)
 {
   (void)state;
+  static const struct {
+    int singular;
+    gmg_accel accel;
+    gmg_precision precision;
+  } kinds[] = {{0, GMG_ACCEL_NONE, GMG_PRECISION_SAME},         {1, GMG_ACCEL_NONE, GMG_PRECISION_SAME},
+               {0, GMG_ACCEL_FLEXIBLE_CG, GMG_PRECISION_SAME},  {1, GMG_ACCEL_FLEXIBLE_CG, GMG_PRECISION_SAME},
+               {0, GMG_ACCEL_NONE, GMG_PRECISION_MIXED},        {1, GMG_ACCEL_NONE, GMG_PRECISION_MIXED},
+               {0, GMG_ACCEL_FLEXIBLE_CG, GMG_PRECISION_MIXED}, {1, GMG_ACCEL_FLEXIBLE_CG, GMG_PRECISION_MIXED}};
   static const size_t at[] = {0, 4095, 4096, CELLS - 1};
-  for (int kind = 0; kind < 8; kind++) {
-    gmg_problem p = kind & 1 ? make_problem(3, NX, NY, NZ, GMG_CELL, "nnnnnn") : good_problem();
+  for (int k = 0; k < COUNT(kinds); k++) {
+    gmg_problem p = kinds[k].singular ? make_problem(3, NX, NY, NZ, GMG_CELL, "nnnnnn") : good_problem();
     gmg_params q = gmg_params_default();
-    q.accel = kind & 2 ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
-    q.precision = kind & 4 ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
+    q.accel = kinds[k].accel, q.precision = kinds[k].precision;
     session s = begin_solver(&p, &q, 1);
     for (int i = 0; i < COUNT(at); i++)
       for (int in_u = 0; in_u < 2; in_u++) {
@@ -36,8 +43,8 @@ static void bad_values(void **state)
         double *x = in_u ? u : f;
         gmg_report r;
         memset(f, 0, sizeof f), memset(u, 0, sizeof u);
-        x[at[i]] = NAN, x[CELLS - 1] = i % 2 ? -INFINITY : NAN;
-        if (at[i] != CELLS - 1) x[CELLS - 1] = INFINITY;
+        x[CELLS - 1] = INFINITY; /* only the first bad value is told */
+        x[at[i]] = at[i] == CELLS - 1 ? -INFINITY : NAN;
         snprintf(words, sizeof words, "%c[%zu] = %g%s: must be finite", in_u ? 'u' : 'f', at[i], x[at[i]], in_u ? " (the guess)" : "");
         SAYS(s.context, gmg_solve(s.solver, f, u, &r), GMG_ERR_ARGUMENT, words);
         assert_true(r.status == GMG_ERR_ARGUMENT && r.cycles == 0);
@@ -49,7 +56,7 @@ static void bad_values(void **state)
   }
 }
 
-/* A boundary value that is too large is not f's fault. */
+/* A boundary value that is too large is named, not f. */
 static void boundary_values(void **state)
 {
   (void)state;
@@ -103,7 +110,7 @@ static void updates(void **state)
   end_solver(&s);
 }
 
-/* The coarsest grid is too large for Cholesky: which parameter made it so. */
+/* If the coarsest grid is too large for Cholesky, the text names the parameter that makes it so. */
 static void coarsest_grid(void **state)
 {
   (void)state;
@@ -150,7 +157,7 @@ static void reports(void **state)
   end_solver(&s);
 }
 
-/* Arguments that the two functions without a status cannot refuse are refused by create. */
+/* Invalid arguments of the two functions that return no status are refused by create. */
 static void defaults_from_nothing(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Structs of zeros mean the defaults, to the last bit; GMG_NONE means none, and the plan says so. */
+/* Structs of zeros give the same bits as the defaults. GMG_NONE means none, and the plan says so. */
 #include "util.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ static void same_solve(const gmg_problem *p, const gmg_params *q, const gmg_prob
   gmg_context_destroy(c);
 }
 
-/* Each of the two alone, and both, in all dimensions. */
+/* A problem of zeros, parameters of zeros, and both, in all dimensions. */
 static void zeros_are_the_defaults(void **state)
 {
   (void)state;
@@ -47,14 +47,37 @@ static void zeros_are_the_defaults(void **state)
       gmg_problem p = gmg_problem_default(dim, n), zeros = {.dim = dim, .n = {N, N, N}};
       const gmg_params q = gmg_params_default(), none = {0};
       for (int i = 0; i < CELLS; i++) values[i] = i < CELLS / 3 ? 1 : 50;
-      if (beta) p.beta = zeros.beta = values; /* other choices */
+      if (beta) p.beta = zeros.beta = values; /* parameters that are not the defaults */
       same_solve(&p, &q, &p, &none);
       same_solve(&p, &q, &zeros, &q);
       same_solve(&p, &q, &zeros, &none);
     }
 }
 
-/* The box of zeros has sides of 1, whatever the centring and the walls; its Robin walls are u + du/dn = g. */
+/* Layouts of zeros mean packed arrays. */
+static void zeros_are_packed(void **state)
+{
+  (void)state;
+  fill_random(f, CELLS, 6);
+  for (int dim = 1; dim <= 3; dim++) {
+    static double beta[CELLS], faces[3][CELLS + N * N];
+    const gmg_params none = {0};
+    const gmg_array_layout packed = {N, N * N, 0};
+    gmg_problem zeros = {.dim = dim, .n = {N, N, N}, .beta = beta}, p = zeros;
+    for (int i = 0; i < CELLS; i++) beta[i] = 1 + i % 5;
+    p.f_layout = p.u_layout = p.coefficient_layout = packed;
+    same_solve(&p, &none, &zeros, &none);
+    zeros.beta = p.beta = NULL;
+    for (int a = 0; a < dim; a++) { /* arrays of coefficients on faces have different shapes, and with zeros each of them is packed */
+      for (int i = 0; i < CELLS + N * N; i++) faces[a][i] = 2;
+      zeros.beta_face[a] = p.beta_face[a] = faces[a];
+    }
+    memset(&p.coefficient_layout, 0, sizeof packed);
+    same_solve(&p, &none, &zeros, &none);
+  }
+}
+
+/* A problem with h of zeros is the unit box, for all centrings and walls. Robin walls of zeros are u + du/dn = g. */
 static void zeros_are_the_unit_box(void **state)
 {
   (void)state;
@@ -62,19 +85,21 @@ static void zeros_are_the_unit_box(void **state)
   const double sides[3] = {1, 1, 1};
   const gmg_params none = {0};
   fill_random(f, CELLS, 2);
-  for (int i = 0; i < 2 * COUNT(walls); i++) {
-    gmg_problem p = make_problem(3, N, N, N, i % 2 ? GMG_VERTEX : GMG_CELL, walls[i / 2]), zeros;
-    for (int a = 0; a < 6; a++) p.robin[a / 2][a % 2][0] = p.robin[a / 2][a % 2][1] = 1;
-    gmg_problem_set_box(&p, sides);
-    zeros = p;
-    memset(zeros.h, 0, sizeof zeros.h), memset(zeros.robin, 0, sizeof zeros.robin);
-    same_solve(&p, &none, &zeros, &none);
-    gmg_problem_set_box(&zeros, NULL);
-    assert_memory_equal(zeros.h, p.h, sizeof p.h);
-  }
+  for (int i = 0; i < COUNT(walls); i++)
+    for (int centering = GMG_CELL; centering <= GMG_VERTEX; centering++) {
+      gmg_problem p = make_problem(3, N, N, N, (gmg_centering)centering, walls[i]), zeros;
+      for (int a = 0; a < 3; a++)
+        for (int side = 0; side < 2; side++) p.robin[a][side][0] = p.robin[a][side][1] = 1;
+      gmg_problem_set_box(&p, sides);
+      zeros = p;
+      memset(zeros.h, 0, sizeof zeros.h), memset(zeros.robin, 0, sizeof zeros.robin);
+      same_solve(&p, &none, &zeros, &none);
+      gmg_problem_set_box(&zeros, NULL);
+      assert_memory_equal(zeros.h, p.h, sizeof p.h);
+    }
 }
 
-/* An update compares what zeros stand for. */
+/* An update compares the values that zeros stand for. */
 static void updates_take_zeros(void **state)
 {
   (void)state;
@@ -106,19 +131,22 @@ static gmg_plan_info *planned(const gmg_params *q)
   return planned_for(&p, q);
 }
 
-/* What gmg chooses for zeros. */
+/* The choices of gmg for parameters of zeros. */
 static void choices_are_planned(void **state)
 {
   (void)state;
-  const gmg_params none = {0};
+  const gmg_params none = {0}, cycles = {.direct = GMG_DIRECT_NEVER};
   const gmg_plan_info *x = planned(&none);
+  assert_true(x->direct == 1 && x->levels == 1 && x->coarse == GMG_COARSE_TENSOR && x->accel == GMG_ACCEL_NONE);
+  x = planned(&cycles);
+  assert_true(x->direct == 0 && x->levels > 1);
   assert_true(x->smoother == gmg_smoother_by_name("async") && x->coarse == GMG_COARSE_CG && x->cycle == GMG_CYCLE_V);
   assert_true(x->accel == GMG_ACCEL_NONE && x->precision == GMG_PRECISION_MIXED);
   assert_true(x->local == GMG_LOCAL_RED_BLACK && x->order == GMG_ORDER_NATURAL && x->overlap == 1);
   assert_true(x->fmg == 0 && x->pre == 1 && x->post == 1 && x->max_cycles == 100 && x->check_every == 1);
 }
 
-/* And for a box stencil; a stencil whose size is 0 is one of this version. */
+/* The choices of gmg for a problem with a box stencil. A stencil of size 0 has the size of this version. */
 static void choices_for_stencils(void **state)
 {
   (void)state;
@@ -147,11 +175,11 @@ static void choices_for_stencils(void **state)
   gmg_context_destroy(c);
 }
 
-/* Each none is planned, and does something to a solve. */
+/* Every GMG_NONE appears in the plan, and changes the solve. */
 static void none_is_none(void **state)
 {
   (void)state;
-  gmg_params q = {.deterministic = 1, .max_cycles = 3, .rtol = 1e-30};
+  gmg_params q = {.deterministic = 1, .direct = GMG_DIRECT_NEVER, .max_cycles = 3, .rtol = 1e-30};
   gmg_context *c;
   gmg_solver *s;
   gmg_report r;
@@ -188,7 +216,7 @@ static void none_is_none(void **state)
   gmg_context_destroy(c);
 }
 
-/* The seed of zeros is that of the default. */
+/* A seed of 0 is the default seed. */
 static void seeds(void **state)
 {
   (void)state;
@@ -203,7 +231,8 @@ static void seeds(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(zeros_are_the_defaults), cmocka_unit_test(zeros_are_the_unit_box),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(zeros_are_the_defaults), cmocka_unit_test(zeros_are_packed),
+                                     cmocka_unit_test(zeros_are_the_unit_box),
                                      cmocka_unit_test(updates_take_zeros),     cmocka_unit_test(choices_are_planned),
                                      cmocka_unit_test(choices_for_stencils),   cmocka_unit_test(none_is_none),
                                      cmocka_unit_test(seeds)};

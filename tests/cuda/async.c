@@ -4,7 +4,7 @@
 
 /* --- one step --------------------------------------------------------------------------------------------------------- */
 
-static int sharing; /* blocks see each other's values, and q says how */
+static int sharing; /* 1: blocks see each other's values, and q gives assignment and blocks in flight. 0: the deterministic twin */
 
 static void steps_agree(const char *name, const gmg_problem *p, gmg_params q)
 {
@@ -51,7 +51,8 @@ static void with_coefficients(const shape *s, int kind, gmg_type type, gmg_param
 
 /* --- what is tried ---------------------------------------------------------------------------------------------------- */
 
-/* Odd sizes, sizes that are no multiple of a block, all walls, wraps where colours meet; and a block to each. */
+/* Odd sizes, sizes that are not a multiple of a block, all kinds of walls, periodic axes where equal colours meet. Each with a
+   block. */
 static const struct {
   shape shape;
   size_t block[3];
@@ -85,10 +86,10 @@ static void relaxations_agree(void **state)
         }
 }
 
-/* Tiles that are nearly all overlap, or wrap onto themselves. */
+/* Grids so small that tiles are nearly all overlap, or wrap onto themselves. */
 static void tiny_sizes_agree(void **state)
 {
-  static const size_t size[] = {1, 2, 3, 5}, blocks[] = {1, 2, 3}; /* down to a block an unknown */
+  static const size_t size[] = {1, 2, 3, 5}, blocks[] = {1, 2, 3}; /* a block of 1 holds a single unknown */
   static const int overlaps[] = {0, 1, 2};
   static const gmg_centering centerings[] = {GMG_VERTEX, GMG_CELL};
   static const gmg_local_kind locals[] = {GMG_LOCAL_RED_BLACK, GMG_LOCAL_RED_BLACK, GMG_LOCAL_RED_BLACK, GMG_LOCAL_RED_BLACK,
@@ -110,7 +111,7 @@ static void tiny_sizes_agree(void **state)
   }
 }
 
-/* Blocks of more threads, or more shared memory, than fit on chip as a whole: another kernel takes these. */
+/* Blocks that do not fit on chip as a whole. A kernel of its own relaxes them. */
 static void large_blocks_agree(void **state)
 {
   static const shape s[] = {{2, {300, 40, 1}, GMG_CELL, "dnpp"}, {3, {70, 20, 12}, GMG_CELL, "ppdddn"}};
@@ -121,8 +122,8 @@ static void large_blocks_agree(void **state)
   }
 }
 
-/* Planes on faces, of blocks that are whole, cut short by the level's end, around wraps and
-   all around an axis, pipelines that hardly fill; lines of whole 16 bytes, and others. */
+/* The plane kernel with coefficients on faces. Blocks are whole, cut short by the level's end, or wrap around an axis. Some have
+   few planes. Lines are a multiple of 16 bytes, or not. */
 static void planes_on_faces_agree(void **state)
 {
   static const struct {
@@ -144,8 +145,8 @@ static void planes_on_faces_agree(void **state)
       }
 }
 
-/* Packed tiles, which float takes on levels that the cache holds: blocks of each size, cut short by the level's end, around
-   wraps and all around an axis, walls in the first and the last plane of a thread's unknowns. */
+/* The kernel of packed tiles, which float uses on levels that fit in the cache. Blocks of each size are whole, cut short by the
+   level's end, or wrap around an axis. Walls lie in the first and the last plane of a thread's unknowns. */
 static void packed_tiles_agree(void **state)
 {
   static const struct {
@@ -164,7 +165,7 @@ static void packed_tiles_agree(void **state)
     }
 }
 
-/* Fields that do not begin with a pair. beta: NULL, or on faces. */
+/* Fields that do not begin with an aligned pair. beta is NULL, or belongs to faces. */
 static void unaligned_agree(const float *beta, size_t x, size_t y, size_t z)
 {
   const shape box = {3, {40, 20, 16}, GMG_CELL, "ddnnpp"};
@@ -200,8 +201,8 @@ static void unaligned_fields_agree(void **state)
   unaligned_agree(NULL, 32, 16, 8), unaligned_agree(beta, 30, 14, 16);
 }
 
-/* Rows: blocks as wide as a warp's row, cut short, narrow, around wraps and all around an axis, of few rows; grids that are smaller
-   than the rows in flight. */
+/* The row kernel. Blocks are as wide as a warp's row, narrower, cut short, of few rows, or wrap around an axis. Some grids have
+   fewer rows than the kernel keeps in flight. */
 static void rows_agree(void **state)
 {
   static const struct {
@@ -223,7 +224,7 @@ static void rows_agree(void **state)
       }
 }
 
-/* More steps and passes at once, each seeing what the one before it left. */
+/* Several passes: each sees the values of the pass before it. */
 static void passes_agree(void **state)
 {
   (void)state;
@@ -231,12 +232,12 @@ static void passes_agree(void **state)
     gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_RANDOM, 16, 8, 4);
     q.async.passes = 3;
     with_coefficients(&grids[6].shape, kind, GMG_F64, q);
-    q.async.block[0] = 30, q.async.block[1] = 14, q.async.block[2] = 16; /* and in planes */
+    q.async.block[0] = 30, q.async.block[1] = 14, q.async.block[2] = 16; /* blocks for the plane kernel */
     with_coefficients(&(shape){3, {60, 40, 50}, GMG_CELL, "ppdddn"}, kind, GMG_F32, q);
   }
 }
 
-/* Blocks as the device chooses them, on levels of several sizes, not deterministic: a pass reduces the error. */
+/* Blocks that the device chooses, asynchronous: solves take about as many cycles as on the host. */
 static void chosen_blocks_smooth(void **state)
 {
   static const shape s[] = {{2, {50, 60, 1}, GMG_CELL, "dddd"},     {2, {400, 300, 1}, GMG_CELL, "ddpp"},
@@ -253,7 +254,7 @@ static void chosen_blocks_smooth(void **state)
       if (coefficients[kind].beta) p.beta = beta;
       if (coefficients[kind].sigma) p.sigma = sigma;
       for (int precision = 0; precision < 2; precision++) {
-        gmg_params q = gmg_params_default();
+        gmg_params q = params_for_cycles();
         if (!taken(n)) continue;
         q.precision = precision ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
         both b = begin_both(&p, &q, "chosen blocks");
@@ -274,7 +275,7 @@ static void chosen_blocks_smooth(void **state)
 
 /* --- dynamic assignment ------------------------------------------------------------------------------------------------ */
 
-/* With one block in flight nothing is left to chance: what one thread of the host finds. */
+/* With one block in flight the result does not depend on timing: it is that of one thread of the host. */
 static void one_at_a_time_agrees(void **state)
 {
   static const shape wide = {2, {300, 40, 1}, GMG_CELL, "dndd"};
@@ -284,7 +285,7 @@ static void one_at_a_time_agrees(void **state)
     int sweeps[KINDS];
   } relaxations[] = {{GMG_LOCAL_RED_BLACK, 0, 1, {1, 2, 3, 1}}, {GMG_LOCAL_JACOBI, 0, 2, {2, 3, 1, 2}},
                      {GMG_LOCAL_RED_BLACK, 1, 1, {3, 1, 2, 3}}, {GMG_LOCAL_JACOBI, 1, 2, {1, 2, 3, 1}},
-                     {GMG_LOCAL_RED_BLACK, 1, 1, {2, 2, 2, 2}}, /* in planes where these are constant */
+                     {GMG_LOCAL_RED_BLACK, 1, 1, {2, 2, 2, 2}}, /* constant coefficients use the plane kernel */
                      {GMG_LOCAL_JACOBI, 2, 2, {3, 1, 2, 3}}};
   gmg_params large = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_NATURAL, 256, 20, 1);
   (void)state;
@@ -326,7 +327,8 @@ static gmg_report solved_on_device(const gmg_problem *p, const gmg_params *q)
   return r;
 }
 
-/* Whoever relaxes which block, and however many at once: every block is relaxed, and the solve takes as many cycles. */
+/* Every assignment and every number of blocks in flight relaxes all blocks: a solve takes at most one cycle more than with the
+   defaults. */
 static void assignments_converge(void **state)
 {
   static const shape s[] = {{1, {100000, 1, 1}, GMG_CELL, "dd"},      {2, {300, 200, 1}, GMG_CELL, "dddn"},
@@ -345,7 +347,7 @@ static void assignments_converge(void **state)
   (void)state;
   for (int g = 0; g < COUNT(s); g++) {
     const gmg_problem p = shaped_problem(&s[g]);
-    gmg_params q = gmg_params_default();
+    gmg_params q = params_for_cycles();
     q.rtol = 1e-8;
     if (!taken(unknowns(&p))) continue;
     const int usual = solved_on_device(&p, &q).cycles;
@@ -373,7 +375,7 @@ static void what_does_not_go_together_is_refused(void **state)
   } cases[] = {{0, 2, "params.async.oversubscription = 2"}, {3, 0, "params.async.in_flight = 3"}};
   for (int i = 0; i < COUNT(cases); i++) {
     gmg_solver *solver;
-    gmg_params q = gmg_params_default();
+    gmg_params q = params_for_cycles();
     q.async.assignment = GMG_ASSIGN_STATIC, q.async.in_flight = cases[i].in_flight, q.async.oversubscription = cases[i].oversubscription;
     assert_int_equal(gmg_solver_create(c, &p, &q, &solver), GMG_ERR_UNSUPPORTED);
     assert_non_null(strstr(gmg_context_error(c), cases[i].refused));
@@ -381,13 +383,13 @@ static void what_does_not_go_together_is_refused(void **state)
   gmg_context_destroy(c);
 }
 
-/* The setting of the 2011 study smooths as badly as on the host, and a damped one well. */
+/* The preset of the 2011 paper smooths badly, as on the host. The damped one smooths well. */
 static void preset_of_2011(void **state)
 {
   (void)state;
   const shape s = {1, {65535, 1, 1}, GMG_VERTEX, "dd"};
   const gmg_problem p = shaped_problem(&s);
-  gmg_params q = gmg_params_default();
+  gmg_params q = params_for_cycles();
   assert_int_equal(gmg_params_set_preset(&q, "async-2011"), GMG_OK);
   q.max_cycles = 15, q.rtol = 1e-300;
   for (int damped = 0; damped < 2; damped++) {
@@ -397,7 +399,7 @@ static void preset_of_2011(void **state)
     gmg_report r[2];
     ON_BOTH(i) (void)gmg_solve(b.solver[i], f.at[i], u.at[i], &r[i]);
     print_message("async-2011, omega %g: host %.4f, device %.4f\n", q.omega, r[0].factor, r[1].factor);
-    ON_BOTH(i) assert_near(r[i].factor, damped ? 0.13 : 0.97, damped ? 0.12 : 0.03); /* damped: 0.05 sequentially, 0.21 where all is stale */
+    ON_BOTH(i) assert_near(r[i].factor, damped ? 0.13 : 0.97, damped ? 0.12 : 0.03); /* damped: 0.05 in sequence, 0.21 if all values are stale */
     end_twin(&f), end_twin(&u);
     end_both(&b);
   }

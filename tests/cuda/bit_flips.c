@@ -1,15 +1,14 @@
-/* Values that go wrong in the middle of a solve. Whatever the status says then has to be true, and the next solve is as if nothing
-   had been. */
+/* Corrupted values in the middle of a solve. The reported status must be true, and the next solve must not be affected. */
 #include "twins.h"
 
 #include <cuda_runtime_api.h>
 
 /* --- between and inside cycles -------------------------------------------------------------------------------------------- */
 
-/* One coming to come: in u of that level, after so many visits there. Level -1: in the caller's u, between cycles. */
+/* The next flip: a bit in u of the level, after that many visits there. Level -1: in the caller's u, between cycles. */
 static struct {
   int level, visits, bit, done;
-  double place; /* 0 .. 1 of the field */
+  double place; /* from 0 to 1: the unknown's share of the field */
   const gmg_exec *exec;
   void *u; /* the caller's */
   size_t cells;
@@ -31,7 +30,7 @@ static void count_visit(const gmg_smoother_level *l, void *u)
   if (!coming.done && l->index == coming.level && coming.visits-- == 0) flip_in(l->exec, u, l->A->cells);
 }
 
-/* The built-in smoother, after which a bit may be wrong. */
+/* The built-in smoother. A bit may be flipped after its sweeps. */
 static const gmg_smoother_ops *inner_ops(const gmg_smoother_level *l)
 {
   return gmg_smoother_by_name("async")->ops[l->exec->context->backend][l->A->type];
@@ -49,7 +48,7 @@ static void spoiled_from_zero(const gmg_smoother_level *l, void *state, const vo
   count_visit(l, u);
 }
 
-/* What is flipped after the last look at the residual nobody can see. */
+/* Flips only while the residual is above the target. Nobody can notice a flip after the last residual is measured. */
 static int between_cycles(void *data, int cycle, double residual, double target)
 {
   (void)data, (void)cycle;
@@ -57,7 +56,7 @@ static int between_cycles(void *data, int cycle, double residual, double target)
   return 0;
 }
 
-/* A solve; its answer is judged by a solver on the host in double. */
+/* A solve. A solver on the host in double judges its answer. */
 typedef struct {
   gmg_solver *solver, *judge;
   const gmg_exec *e;
@@ -76,7 +75,8 @@ static gmg_status judged_solve(judged *t, double *truth, gmg_report *report)
   return status;
 }
 
-/* Flips in a solver of the given kind; counts how they ended. Returns how many there were: a solve may be over before. */
+/* Solves with flips in a solver of the given kind, and counts how they ended. Returns the number of flips: a solve may end before
+   its flip. */
 static int flips(int where, const shape *box, gmg_precision precision, int fmg, gmg_accel accel, int runs, uint64_t seed, int ends[4])
 {
   const gmg_smoother *async = gmg_smoother_by_name("async");
@@ -92,7 +92,7 @@ static int flips(int where, const shape *box, gmg_precision precision, int fmg, 
       spoiled.ops[backend][type] = to;
     }
   const gmg_problem p = shaped_problem(box);
-  gmg_params q = gmg_params_default();
+  gmg_params q = params_for_cycles();
   gmg_context *c;
   judged t = {.cells = unknowns(&p)};
   int happened = 0;
@@ -111,7 +111,7 @@ static int flips(int where, const shape *box, gmg_precision precision, int fmg, 
     double truth;
     coming.level = (int)(seed + (uint64_t)run) % t.solver->levels - 1; /* the coarsest is not smoothed */
     coming.visits = (int)(4 * (uniform(&seed) + 0.5)), coming.place = 0.999999 * (uniform(&seed) + 0.5);
-    /* half of them in the exponent and the sign */
+    /* every second flip is in the exponent or the sign */
     const int bits = coming.level >= 0 && t.solver->refined_levels > 0 ? 32 : 64, fraction = bits == 32 ? 23 : 52;
     coming.bit = run % 2 ? fraction + (int)((bits - fraction) * (uniform(&seed) + 0.5)) : (int)(fraction * (uniform(&seed) + 0.5));
     coming.exec = t.e, coming.u = t.at_u, coming.cells = t.cells, coming.done = 0;
@@ -124,7 +124,7 @@ static int flips(int where, const shape *box, gmg_precision precision, int fmg, 
       fail_msg("level %d, bit %d: said to be solved, but the residual is %g, target %g", level, bit, truth, r.target);
     ends[status]++;
     coming.done = 1;
-    if (status != GMG_OK || run % 10 == 0) { /* nothing of it stays */
+    if (status != GMG_OK || run % 10 == 0) { /* the next solve is not affected */
       assert_ok(c, judged_solve(&t, &truth, &r));
       assert_below(truth, 1.01 * r.target);
     }
@@ -164,10 +164,10 @@ static void bits_flipped(void **state)
 
 /* --- in solves that are replayed ------------------------------------------------------------------------------------------- */
 
-/* The default solve: cycles that are replayed as one graph, whole legs in a kernel, small levels in another. A second stream writes
-   into the caller's u or into a coarse level's while the solve runs. */
+/* Solves with default parameters are replayed as one graph. A kernel does a whole leg, and another one the small levels. A second
+   stream writes into the caller's u, or into a coarse level's, while the solve runs. */
 
-enum { CALM = 12, DELAY = 1 << 27 }; /* solves that nothing happens to; bytes at most whose copy is the time to wait */
+enum { CALM = 12, DELAY = 1 << 27 }; /* CALM: solves without a flip. DELAY: most bytes of the copy that delays a flip */
 
 typedef struct {
   gmg_problem p;
@@ -178,9 +178,9 @@ typedef struct {
   size_t n, cells;
   cudaStream_t own, other;
   cudaEvent_t begun, written, ended;
-  char *pinned, *there;     /* what is copied for DELAY */
-  double *value;            /* to be written; pinned */
-  double least, bytes_a_ms; /* milliseconds of a calm solve; speed of that copy */
+  char *pinned, *there;     /* source and destination of the copy that delays a flip */
+  double *value;            /* the value to write, in pinned memory */
+  double least, bytes_a_ms; /* least: milliseconds of the fastest solve without a flip. bytes_a_ms: speed of the delaying copy */
 } trial;
 
 static double between(cudaEvent_t a, cudaEvent_t b)
@@ -190,7 +190,7 @@ static double between(cudaEvent_t a, cudaEvent_t b)
   return ms;
 }
 
-/* What is to be written, and when. to: NULL: nothing is. */
+/* A write of `size` bytes at `to`, after a copy of `delay` bytes. to = NULL: only the copy. */
 typedef struct {
   void *to;
   size_t size, delay;
@@ -233,7 +233,7 @@ static void calm(trial *t)
 static trial begin_trial(size_t n)
 {
   trial t = {.p = make_problem(3, n, n, n, GMG_CELL, "dddddd"), .n = n, .cells = n * n * n, .least = INFINITY};
-  const gmg_params q = gmg_params_default();
+  const gmg_params q = params_for_cycles();
   const size_t bytes = t.cells * sizeof(double);
   t.judge = begin_solver(&t.p, &q, 0);
   t.host_f = field(t.cells, 5), t.host_u = field(t.cells, 0), t.host_r = field(t.cells, 0);
@@ -245,10 +245,10 @@ static trial begin_trial(size_t n)
   assert_int_equal(cudaMemcpy(t.f, t.host_f, bytes, cudaMemcpyHostToDevice), cudaSuccess);
   assert_int_equal(gmg_context_create_cuda(0, t.own, &t.c), GMG_OK);
   assert_ok(t.c, gmg_solver_create(t.c, &t.p, &q, &t.solver));
-  assert_true(t.solver->refined_levels > 0 && t.solver->mg.bottom.level < t.solver->coarsest.level);
+  assert_true(t.solver->refined_levels > 0 && t.solver->mg.bottom.level < t.solver->coarsest_bottom.level);
   for (int i = 0; i < CALM; i++) calm(&t);
   assert_int_equal(recordings(t.solver), 1);
-  for (int i = 0; i < 2; i++) { /* the first time is not counted */
+  for (int i = 0; i < 2; i++) { /* the first copy is a warm-up */
     const flip none = {.delay = DELAY};
     assert_int_equal(cudaEventRecord(t.begun, t.own), cudaSuccess);
     write_later(&t, &none);
@@ -278,7 +278,7 @@ static size_t some_place(size_t n, uint64_t *seed)
   return at;
 }
 
-/* The value came after the last look at it: it stands there as it was written, and nothing else is wrong. */
+/* Whether the value was written after the last residual was measured: it stands in u, and u is right elsewhere. */
 static int came_last(trial *t, size_t place, double target)
 {
   const size_t step[3] = {1, t->n, t->n * t->n};
@@ -293,12 +293,13 @@ static int came_last(trial *t, size_t place, double target)
   return norm2(t->host_r, t->cells) <= 2 * target;
 }
 
-/* What a round has come to. */
+/* Numbers of flips before the end of their solve, early ones among them, and flips after the last residual; how solves ended;
+   solves refused. */
 typedef struct {
   int inside, early, late, ends[4], refused;
 } tally;
 
-/* level -1: the caller's u. */
+/* One solve with a flip. Level -1: in the caller's u. */
 static void one_flip(trial *t, int level, double value, double share, uint64_t *seed, tally *sum)
 {
   const gmg_level *L = level < 0 ? t->solver->finest : &t->solver->level[level];
@@ -316,10 +317,10 @@ static void one_flip(trial *t, int level, double value, double share, uint64_t *
   }
   const gmg_status status = attempt(t, &x, &r, &truth);
   const double when = between(t->begun, t->written), ended = between(t->begun, t->ended);
-  /* half the time of the fastest: before the end however late the host has been */
+  /* before half the time of the fastest solve, so before the end of this one */
   const int early = when < 0.5 * t->least, bad = !(truth <= 1.01 * r.target);
   sum->early += early, sum->inside += when < ended;
-  if (status == GMG_ERR_ARGUMENT && level < 0) sum->refused++; /* the guess, to all appearances */
+  if (status == GMG_ERR_ARGUMENT && level < 0) sum->refused++; /* the flip came before the solve began, so it seemed part of the guess */
   else if (!gmg_status_is_outcome(status))
     fail_msg("level %d, %g after %.3f ms: %s: %s", level, value, when, gmg_status_string(status), gmg_context_error(t->c));
   else sum->ends[status]++;
@@ -329,7 +330,7 @@ static void one_flip(trial *t, int level, double value, double share, uint64_t *
                         truth, r.target);
     sum->late++;
   }
-  calm(t); /* nothing of it stays */
+  calm(t); /* the next solve is not affected */
 }
 
 static void flips_in_replayed_solves(void **state)
@@ -353,7 +354,7 @@ static void flips_in_replayed_solves(void **state)
                   "%d refused, %d were done when it came\n", t.n, rounds, sum.inside, sum.early, sum.ends[GMG_OK], sum.ends[GMG_NOT_CONVERGED],
                   sum.ends[GMG_STAGNATED], sum.ends[GMG_DIVERGED], sum.refused, sum.late);
     assert_true(sum.inside >= rounds / 4 && sum.early > 0);
-    assert_true(sum.ends[GMG_DIVERGED] + sum.refused > 0); /* it is seen */
+    assert_true(sum.ends[GMG_DIVERGED] + sum.refused > 0); /* some flips are noticed */
     end_trial(&t);
   }
 }

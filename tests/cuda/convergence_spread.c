@@ -1,6 +1,6 @@
-/* The asynchronous smoother on CUDA many times over: no two solves are alike, so each case states a band, and every one of
-   100 solves must lie in it (GMG_TEST_EVERY=5: of 20). What is printed are least, median, most and the band;
-   bench/checks.py reads it. */
+/* Repeated solves with the asynchronous smoother on CUDA. Their factors differ, so each case has a band, and the factors of all
+   100 solves must be in it (of 20 solves with GMG_TEST_EVERY=5). Prints minimum, median, maximum and the band, which
+   bench/checks.py reads. */
 #include "twins.h"
 
 enum { RUNS = 100, CYCLES = 12 };
@@ -8,15 +8,15 @@ enum { RUNS = 100, CYCLES = 12 };
 typedef struct {
   const char *what;
   int dim;
-  size_t n; /* of each axis */
+  size_t n; /* unknowns along each axis */
   gmg_centering centering;
   gmg_type type;
   gmg_precision precision;
-  int overlap, studied; /* studied: as in docs/study-order.md, with its blocks */
+  int overlap, studied; /* studied: problem and blocks are those of docs/study-order.md */
   size_t block[3];
   gmg_block_order order;
   int in_flight;
-  double least, most; /* the band; the host's (test_factors.c) where it has one */
+  double least, most; /* the band: that of the host where test_factors.c has one */
 } band;
 
 #define DEFAULT 0, {0}, GMG_ORDER_NATURAL, 0
@@ -26,8 +26,8 @@ typedef struct {
 #define PLANE 1, {32, 16, 1}
 #define BOX 1, {8, 8, 8}
 
-/* The last ones have more blocks than find room on an H200. There the study has, with one colour first, in natural order and of the
-   stale twin: 0.1233, 0.1289, 0.1289 in 1D; 0.0549, 0.296, 0.296 in 2D; 0.0952, 0.166, 0.324 in 3D. */
+/* The last cases have more blocks than an H200 runs at once. docs/study-order.md has for them, with one colour first, in natural
+   order, and for the stale twin: 0.1233, 0.1289, 0.1289 in 1D; 0.0549, 0.296, 0.296 in 2D; 0.0952, 0.166, 0.324 in 3D. */
 static const band bands[] = {
     {"1D, small", 1, 4000, GMG_CELL, GMG_F64, GMG_PRECISION_SAME, 1, DEFAULT, 0, 0.04},
     {"1D, large", 1, 10000000, GMG_CELL, GMG_F64, GMG_PRECISION_SAME, 1, DEFAULT, 0, 0.04},
@@ -57,7 +57,7 @@ static const band bands[] = {
 static void measure(const band *b, int runs, double factor[])
 {
   gmg_problem p = make_problem(b->dim, b->n, b->dim > 1 ? b->n : 1, b->dim > 2 ? b->n : 1, b->centering, "dddddd");
-  gmg_params q = gmg_params_default();
+  gmg_params q = params_for_cycles();
   gmg_context *c;
   gmg_solver *s;
   p.type = b->type;

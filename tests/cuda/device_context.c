@@ -1,4 +1,4 @@
-/* What surrounds a solve on CUDA: the caller's current device, the times of the levels, sweeps alone on the device. */
+/* The caller's current device is kept, the levels of a solve are timed, and sweeps alone run on the device. */
 #include "twins.h"
 
 #include <cuda_runtime_api.h>
@@ -16,12 +16,12 @@ static void still(int device, const char *call)
     still(device, #call);      \
   } while (0)
 
-/* Every public call on a context of device 0 while `mine` is current, refused ones too. */
+/* Every public call on a context of device 0, refused ones too, leaves `mine` the current device. */
 static void calls_keep(int mine)
 {
   const gmg_problem p = make_problem(3, 20, 17, 12, GMG_CELL, "ddnndd");
   gmg_problem other = p;
-  gmg_params q = gmg_params_default(), bad = q;
+  gmg_params q = params_for_cycles(), bad = q;
   gmg_plan_info info;
   gmg_context *c;
   gmg_solver *s = NULL, *none;
@@ -49,7 +49,7 @@ static void calls_keep(int mine)
   KEEPS(mine, gmg_set_boundary_constant(s, 7, 0, 1));
   KEEPS(mine, gmg_solver_update(s, &other));
   KEEPS(mine, gmg_solve(s, f, u, NULL));
-  KEEPS(mine, gmg_solve(s, f, f, NULL)); /* they overlap */
+  KEEPS(mine, gmg_solve(s, f, f, NULL)); /* refused: f and u overlap */
   KEEPS(mine, gmg_precondition(s, f, u));
   KEEPS(mine, gmg_residual(s, f, u, flux[0]));
   KEEPS(mine, gmg_flux(s, u, (void *const *)flux, NULL));
@@ -70,7 +70,8 @@ static void current_device_stays(void **state)
   for (int mine = 0; mine < devices && mine < 2; mine++) calls_keep(mine);
 }
 
-/* Seconds of the levels: NaN unless asked for; then the time on the device, which adds up to that between two events of ours. */
+/* Times of the levels are NaN unless asked for. Otherwise they are times on the device, and together at most the time between two
+   events around the solve. */
 static void levels_are_timed(void **state)
 {
   (void)state;
@@ -84,8 +85,8 @@ static void levels_are_timed(void **state)
   assert_int_equal(cudaMemset(f, 1, bytes), cudaSuccess);
   assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
   for (int asked = 0; asked < 2; asked++)
-    for (int many = 0; many < 2; many++) { /* so many cycles that the marks are used again */
-      gmg_params q = gmg_params_default();
+    for (int many = 0; many < 2; many++) { /* more cycles than there are events, so events are used again */
+      gmg_params q = params_for_cycles();
       gmg_solver *s;
       gmg_report r;
       q.time_levels = asked, q.max_cycles = many ? 400 : 3, q.check_every = GMG_NONE;
@@ -94,14 +95,14 @@ static void levels_are_timed(void **state)
         float between = 0;
         double sum = 0;
         assert_int_equal(cudaMemset(u, 0, bytes), cudaSuccess);
-        assert_ok(c, gmg_precondition(s, f, u)); /* is not charged */
+        assert_ok(c, gmg_precondition(s, f, u)); /* work before the solve belongs to no level */
         assert_int_equal(cudaEventRecord(before, NULL), cudaSuccess);
         assert_ok(c, gmg_solve(s, f, u, &r));
         assert_int_equal(cudaEventRecord(after, NULL) | cudaEventSynchronize(after), cudaSuccess);
         assert_int_equal(cudaEventElapsedTime(&between, before, after), cudaSuccess);
         for (int l = 0; l < r.levels; l++) {
           assert_int_equal(!isnan(r.level[l].seconds), asked);
-          /* fused levels are charged to the finest of them */
+          /* the time of fused levels belongs to the finest of them */
           if (asked) assert_true(l > s->mg.bottom.level ? r.level[l].seconds == 0 : r.level[l].seconds > 0);
           sum += r.level[l].seconds;
         }
@@ -114,7 +115,8 @@ static void levels_are_timed(void **state)
   cudaFree(f), cudaFree(u), cudaEventDestroy(before), cudaEventDestroy(after);
 }
 
-/* Multigrid on the host with sweeps on the device, against all on the host and all on the device; so many solves of it. */
+/* The offloading smoother, which runs sweeps on the device, against a solver on the host and one on the device. Compares `solves`
+   solves. */
 static void offloaded(const char *name, const gmg_problem *p, gmg_params q, int solves)
 {
   both b = begin_both(p, &q, name);
@@ -141,7 +143,7 @@ static void offloaded(const char *name, const gmg_problem *p, gmg_params q, int 
   assert_ok(device, gmg_smoother_offload_seconds(there, &sweeps, &transfers));
   print_message("%-34s host %2d cycles, device %2d, sweeps on the device %2d: %.4f s, transfers %.4f s\n", name, r[0].cycles,
                 r[1].cycles, r[2].cycles, sweeps, transfers);
-  /* in float the tolerance may lie at the floor */
+  /* in float the tolerance may be at the rounding floor */
   assert_true(r[2].status == r[0].status || (p->type == GMG_F32 && r[2].status == GMG_STAGNATED));
   assert_true(abs(r[2].cycles - r[0].cycles) <= 2 && abs(r[2].cycles - r[1].cycles) <= 2);
   if (r[0].status == GMG_OK) assert_below(ulps(e[0], e[0], u.at[0], v.at[0], v.n) * epsilon_of(e[0]), p->type == GMG_F64 ? 1e-5 : 1e-2);
@@ -165,16 +167,16 @@ static void offloaded_sweeps(void **state)
   for (int i = 0; i < PLAIN; i++)
     for (int k = 0; k < 3; k++) {
       gmg_problem p = shaped_problem(&plain[i].shape);
-      gmg_params q = gmg_params_default();
+      gmg_params q = params_for_cycles();
       q.smoother = gmg_smoother_by_name(names[k]);
       q.deterministic = 1, q.precision = GMG_PRECISION_SAME;
-      q.async.block[0] = 16, q.async.block[1] = 8, q.async.block[2] = 4; /* the same on both: rates depend on it */
+      q.async.block[0] = 16, q.async.block[1] = 8, q.async.block[2] = 4; /* equal blocks on host and device, because factors depend on blocks */
       p.type = (i + k) % 2 ? GMG_F64 : GMG_F32;
       offloaded(plain[i].name, &p, q, i == TIMED ? SOLVES_BEYOND_THE_CLOCKS_MARKS : SOLVES);
     }
   medium m[] = {ball(3, 48, 1e2, GMG_CELL), absorbing(3, 48, 1e4, GMG_CELL)};
   for (int i = 0; i < 2; i++) {
-    gmg_params q = gmg_params_default();
+    gmg_params q = params_for_cycles();
     q.precision = GMG_PRECISION_SAME, q.deterministic = 1, q.async.block[0] = 16, q.async.block[1] = 8, q.async.block[2] = 4;
     offloaded(i ? "absorbing" : "ball", &m[i].p, q, SOLVES);
     q.precision = GMG_PRECISION_MIXED;

@@ -1,5 +1,5 @@
-/* What goes wrong on a CUDA device: memory exhausted, a kernel that fails. The right status; solver and context usable afterwards,
-   or plainly said not to be. */
+/* Errors on a CUDA device: out of memory, a failing kernel. The status must be right. Afterwards solver and context must be usable,
+   or report that they are not. */
 #include "twins.h"
 
 #include <cuda_runtime_api.h>
@@ -9,7 +9,7 @@
 
 /* --- memory exhausted ------------------------------------------------------------------------------------------------ */
 
-/* All but about `left` bytes. */
+/* Allocates all memory of the device but about `left` bytes. Returns the number of blocks. */
 enum { MOST_BLOCKS = 4096 };
 static int fill_card(size_t left, void *block[MOST_BLOCKS])
 {
@@ -27,7 +27,7 @@ static void solve_small(gmg_context *c)
 {
   const gmg_problem p = make_problem(3, 24, 24, 24, GMG_CELL, "dddddd");
   const size_t n = unknowns(&p);
-  const gmg_params q = gmg_params_default();
+  const gmg_params q = params_for_cycles();
   gmg_solver *s;
   void *f, *u;
   assert_ok(c, gmg_solver_create(c, &p, &q, &s));
@@ -35,7 +35,7 @@ static void solve_small(gmg_context *c)
   double *values = field(n, 7), *zeros = field(n, 0);
   assert_ok(c, gmg_exec_reals(&e, "f", n, values, &f));
   assert_ok(c, gmg_exec_reals(&e, "u", n, zeros, &u));
-  for (int repeat = 0; repeat < 3; repeat++) { /* recorded and replayed, if there is memory for it */
+  for (int repeat = 0; repeat < 3; repeat++) { /* the second solve is recorded, the third replayed, if there is memory */
     gmg_exec_write_reals(&e, u, n, zeros);
     assert_ok(c, gmg_solve(s, f, u, NULL));
   }
@@ -44,7 +44,7 @@ static void solve_small(gmg_context *c)
   free(values), free(zeros);
 }
 
-/* Creates that run out of memory at this or that allocation say so and leave nothing behind; smaller ones work. */
+/* A create that runs out of memory, at any allocation, says so and frees what it has allocated. A smaller create then works. */
 static void memory_exhausted(void **state)
 {
   (void)state;
@@ -61,15 +61,15 @@ static void memory_exhausted(void **state)
   gmg_context *c, *other;
   int failures = 0;
   assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
-  solve_small(c); /* code is loaded when it is first needed, and stays */
+  solve_small(c); /* loads code, which stays loaded */
   const size_t before = device_free_memory();
   const int blocks = fill_card((size_t)1 << 28, block);
   const size_t least = device_free_memory();
   for (int i = 0; i < ATTEMPTS; i++) {
-    const size_t n = i == 0 ? 512 : 96 + 4 * (size_t)i; /* 96 .. 332 */
+    const size_t n = i == 0 ? 512 : 96 + 4 * (size_t)i; /* first far too large, then 100 to 332 */
     const int kind = i / COUNT(smoothers);
     const gmg_problem p = make_problem(3, n, n, n, GMG_CELL, "dddddd");
-    gmg_params q = gmg_params_default();
+    gmg_params q = params_for_cycles();
     gmg_solver *s;
     q.smoother = gmg_smoother_by_name(ROUND_ROBIN(smoothers, i));
     q.fmg = ROUND_ROBIN(solves, kind).fmg, q.deterministic = ROUND_ROBIN(solves, kind).deterministic;
@@ -88,7 +88,7 @@ static void memory_exhausted(void **state)
   }
   print_message("memory exhausted: %zu MiB left by %d blocks, %d of %d creates failed\n", least >> 20, blocks, failures, ATTEMPTS);
   assert_true(failures > 1 && failures < ATTEMPTS);
-  const gmg_status status = gmg_context_create_cuda(0, NULL, &other); /* needs very little */
+  const gmg_status status = gmg_context_create_cuda(0, NULL, &other); /* a small problem needs little memory */
   assert_true(status == GMG_OK || status == GMG_ERR_MEMORY);
   gmg_context_destroy(other);
   for (int i = 0; i < blocks; i++) cudaFree(block[i]);
@@ -97,7 +97,7 @@ static void memory_exhausted(void **state)
   assert_true(device_free_memory() + ((size_t)1 << 22) >= before);
 }
 
-/* Recording takes memory of the driver's: where there is none the launches are made one by one. */
+/* Recording needs memory of the driver. Without it every kernel is launched separately. */
 static void replays_on_a_full_card(void **state)
 {
   static void *block[MOST_BLOCKS];
@@ -106,7 +106,7 @@ static void replays_on_a_full_card(void **state)
   assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
   solve_small(c);
   const gmg_problem p = make_problem(3, 40, 40, 40, GMG_CELL, "dddddd");
-  const gmg_params q = gmg_params_default();
+  const gmg_params q = params_for_cycles();
   const size_t n = unknowns(&p);
   gmg_exec e = gmg_exec_make(c, p.type, 0);
   double *values = field(n, 7), *zeros = field(n, 0);
@@ -131,8 +131,8 @@ static void replays_on_a_full_card(void **state)
 
 /* --- a kernel that fails --------------------------------------------------------------------------------------------- */
 
-/* It spoils its process for CUDA: that is a child's, made before any call to CUDA here. Its exit code: 0, SKIPPED, or the line of
-   this file where it went wrong. */
+/* A failing kernel makes CUDA unusable in its process. So a child process runs it, created before this one calls CUDA. The child's
+   exit status is 0, SKIPPED, or 1 after it has printed the line that failed. */
 static int child_status = -1;
 
 #define EXPECT(condition)                                                                                \
@@ -145,7 +145,8 @@ static int child_status = -1;
 #define EXPECT_FAILED(call) \
   EXPECT((call) == GMG_ERR_DEVICE && strstr(gmg_context_error(c), "the context can only be destroyed"))
 
-/* The same f again and again, which the device can read until its work has been recorded. */
+/* An f in host memory that the device can read until a solve with it has been recorded. Afterwards no one can read it. NULL on
+   failure. */
 static void *readable_for_a_while(gmg_solver *s, void *u, size_t bytes)
 {
   void *f = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -156,20 +157,20 @@ static void *readable_for_a_while(gmg_solver *s, void *u, size_t bytes)
   return good ? f : NULL;
 }
 
-/* how: 0: it is f that cannot be read, 1: u of gmg_precondition(), which does not wait, so that a later call finds out, 2: f of a
-   solve that is replayed, which does not wait either. */
+/* What fails. how = 0: a solve cannot read f. how = 1: gmg_precondition() cannot read f, and does not wait, so a later call
+   reports it. how = 2: a replayed solve, which does not wait, cannot read f. */
 static int kernel_fails(int how)
 {
   const gmg_problem p = make_problem(3, 32, 32, 32, GMG_CELL, "dddddd");
   gmg_problem shifted = p;
-  gmg_params q = gmg_params_default();
+  gmg_params q = params_for_cycles();
   const size_t bytes = unknowns(&p) * sizeof(double);
   gmg_plan_info info;
   gmg_context *c = NULL;
   gmg_solver *s, *other, *none;
   void *f, *u, *flux[3];
   if (gmg_context_create_cuda(0, NULL, &c) != GMG_OK) return SKIPPED;
-  q.precision = how ? GMG_PRECISION_SAME : GMG_PRECISION_AUTO; /* in which it does not wait */
+  q.precision = how ? GMG_PRECISION_SAME : GMG_PRECISION_AUTO; /* in the problem's precision gmg_precondition() does not wait */
   q.time_levels = how == 1;
   if (how == 2) q.check_every = GMG_NONE, q.max_cycles = 2;
   EXPECT(gmg_solver_create(c, &p, &q, &s) == GMG_OK);
@@ -178,8 +179,8 @@ static int kernel_fails(int how)
   EXPECT(cudaMalloc(&f, bytes) == cudaSuccess && cudaMalloc(&u, bytes) == cudaSuccess);
   for (int a = 0; a < 3; a++) EXPECT(cudaMalloc(&flux[a], 2 * bytes) == cudaSuccess);
   EXPECT(cudaMemset(f, 0, bytes) == cudaSuccess && cudaMemset(u, 0, bytes) == cudaSuccess);
-  if (how < 2) EXPECT(gmg_solve(s, f, u, NULL) == GMG_OK); /* f = 0 */
-  /* memory that neither host nor device may touch */
+  if (how < 2) EXPECT(gmg_solve(s, f, u, NULL) == GMG_OK); /* a solve that works, with f = 0 */
+  /* neither host nor device may access this memory */
   void *forbidden = how == 2 ? readable_for_a_while(s, u, bytes) : mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   EXPECT(forbidden && forbidden != MAP_FAILED);
   if (how == 1) (void)gmg_precondition(s, forbidden, u);
@@ -200,8 +201,8 @@ static int kernel_fails(int how)
   gmg_solver_destroy(s), gmg_solver_destroy(other);
   gmg_context_destroy(c);
   c = NULL;
-  const gmg_status again = gmg_context_create_cuda(0, NULL, &c); /* CUDA itself is spoiled for the process */
-  EXPECT(again == GMG_ERR_DEVICE || again == GMG_ERR_MEMORY || again == GMG_OK); /* not: there is no code for it */
+  const gmg_status again = gmg_context_create_cuda(0, NULL, &c); /* CUDA may be unusable in this process */
+  EXPECT(again == GMG_ERR_DEVICE || again == GMG_ERR_MEMORY || again == GMG_OK); /* but not that the device is unsupported */
   gmg_context_destroy(c);
   return 0;
 }
@@ -213,7 +214,7 @@ static void run_child(void)
     fflush(stdout);
     const pid_t child = fork();
     if (child == 0) {
-      alarm(120); /* one that hangs is ended by it */
+      alarm(120); /* ends the child if it hangs */
       const int code = kernel_fails(how);
       fflush(stdout);
       _exit(code);

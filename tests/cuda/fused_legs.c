@@ -2,6 +2,8 @@
    correction, smoothing and the update of u; and whole solves with and without them. */
 #include "fused_legs.h"
 
+static const gmg_block_order orders[] = {GMG_ORDER_NATURAL, GMG_ORDER_TWO_COLOUR, GMG_ORDER_RANDOM};
+
 /* --- the leg up ------------------------------------------------------------------------------------------------------ */
 
 static void updates_of(const shape *box, const size_t block[3], int order, int can_prolong)
@@ -18,8 +20,8 @@ static void updates_of(const shape *box, const size_t block[3], int order, int c
   end_both(&b);
 }
 
-/* By planes in 3D, where blocks may begin with half a pair, and by rows in 2D: whole vectors, ends within a lane, a last block of
-   one pair. */
+/* The plane kernel in 3D, whose blocks may begin in the middle of a pair, and the row kernel in 2D. Rows are whole vectors, end
+   within a lane, or leave one pair for the last block. */
 static void sweeps_update(void **state)
 {
   static const struct {
@@ -40,7 +42,7 @@ static void sweeps_update(void **state)
   for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) updates_of(&s[g].shape, s[g].block, g % 3, s[g].can_prolong);
 }
 
-/* Packed tiles of each size, with the coarse correction where unknowns and blocks go by pairs. */
+/* The kernel of packed tiles, for each size. It adds the coarse correction if unknowns and blocks come in pairs. */
 static void packed_tiles_update(void **state)
 {
   static const struct {
@@ -62,7 +64,7 @@ static void residuals_in_the_pass(void **state)
   static const struct {
     shape shape;
     size_t block[3];
-    int can; /* blocks of whole coarse cells; 2: from zero in float, blocks are swept by rows; 3: in double from zero */
+    int can; /* 1: blocks consist of whole coarse cells. 2: one step from zero in float (the row kernel). 3: also every step in float */
   } s[] = {{{3, {64, 44, 40}, GMG_CELL, "ddddnn"}, {30, 14, 20}, 1},  {{3, {60, 28, 36}, GMG_CELL, "pppppp"}, {30, 14, 18}, 1},
            {{3, {46, 32, 64}, GMG_CELL, "ndrdpp"}, {26, 12, 32}, 1},  {{3, {30, 20, 32}, GMG_CELL, "dddddd"}, {30, 14, 32}, 1},
            {{3, {30, 20, 32}, GMG_CELL, "pppppp"}, {30, 14, 32}, 1},  {{3, {40, 40, 100}, GMG_CELL, "ddppdn"}, {2, 4, 34}, 1},
@@ -75,11 +77,11 @@ static void residuals_in_the_pass(void **state)
       gmg_problem p = unit_cells(&s[g].shape);
       if (!taken(unknowns(&p))) continue;
       p.type = (gmg_type)type;
-      gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(GMG_ORDER_NATURAL + g % 3), s[g].block[0], s[g].block[1], s[g].block[2]);
+      gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, ROUND_ROBIN(orders, g), s[g].block[0], s[g].block[1], s[g].block[2]);
       char name[100];
       snprintf(name, sizeof name, "%zu x %zu x %zu, %s, type %d", p.n[0], p.n[1], p.n[2], s[g].shape.bc, type);
       q.precision = GMG_PRECISION_SAME;
-      if (type == GMG_F64 && s[g].block[1] > 10) q.async.block[1] = 16; /* more fits */
+      if (type == GMG_F64 && s[g].block[1] > 10) q.async.block[1] = 16; /* larger blocks fit */
       both b = begin_both(&p, &q, name);
       for (int i = 0; i < DOWNS; i++) {
         const int first = is_first_step(&downs[i]), in_float = type == GMG_F32;
@@ -89,7 +91,7 @@ static void residuals_in_the_pass(void **state)
     }
 }
 
-/* Packed tiles of each size do so from zero in float alone. */
+/* The kernel of packed tiles, for each size, restricts in the same pass only from zero in float. */
 static void residuals_in_packed_tiles(void **state)
 {
   static const struct {
@@ -105,7 +107,7 @@ static void residuals_in_packed_tiles(void **state)
     gmg_problem p = unit_cells(&s[g].shape);
     if (!taken(unknowns(&p))) continue;
     p.type = GMG_F32;
-    gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(GMG_ORDER_NATURAL + g % 3), s[g].block[0], s[g].block[1], s[g].block[2]);
+    gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, ROUND_ROBIN(orders, g), s[g].block[0], s[g].block[1], s[g].block[2]);
     char name[100];
     snprintf(name, sizeof name, "packed tiles, %zu x %zu x %zu, %s", p.n[0], p.n[1], p.n[2], s[g].shape.bc);
     both b = begin_both(&p, &q, name);
@@ -114,7 +116,7 @@ static void residuals_in_packed_tiles(void **state)
   }
 }
 
-/* In 2D from zero: whatever the blocks, what sweeps over the level as a whole leave, and its residual. */
+/* The downward leg by rows in 2D from zero, with any blocks, against sweeps over the whole level and the residual. */
 static void rows_restrict_of(gmg_problem p, gmg_block_order order, size_t x, size_t y)
 {
   gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, order, x, y, x > 0), whole = q;
@@ -153,7 +155,7 @@ static void rows_restrict(void **state)
   (void)state;
   for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) {
     const gmg_problem p = unit_cells(&s[g].shape);
-    if (taken(unknowns(&p))) rows_restrict_of(p, (gmg_block_order)(GMG_ORDER_NATURAL + g % 3), s[g].x, s[g].y);
+    if (taken(unknowns(&p))) rows_restrict_of(p, ROUND_ROBIN(orders, g), s[g].x, s[g].y);
   }
 }
 
@@ -164,7 +166,7 @@ static void double_buffered_legs(void **state)
   static const struct {
     shape shape;
     size_t block[3];
-    int can; /* pairs that blocks begin with, and rows enough */
+    int can; /* whether blocks begin with a pair, and have enough rows */
   } s[] = {{{3, {64, 44, 40}, GMG_CELL, "ddddnn"}, {30, 14, 20}, 1}, {{3, {60, 28, 36}, GMG_CELL, "pppppp"}, {30, 14, 18}, 1},
            {{3, {46, 32, 64}, GMG_CELL, "ndrdpp"}, {26, 12, 32}, 1}, {{3, {30, 20, 32}, GMG_CELL, "dddddd"}, {30, 14, 32}, 1},
            {{3, {40, 40, 100}, GMG_CELL, "ddppdn"}, {2, 8, 34}, 1},  {{3, {32, 38, 36}, GMG_CELL, "rnndpp"}, {30, 18, 10}, 1},
@@ -175,7 +177,7 @@ static void double_buffered_legs(void **state)
   for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) {
     const gmg_problem p = unit_cells(&s[g].shape);
     if (!taken(unknowns(&p))) continue;
-    gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)(GMG_ORDER_NATURAL + g % 3), s[g].block[0], s[g].block[1], s[g].block[2]);
+    gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, ROUND_ROBIN(orders, g), s[g].block[0], s[g].block[1], s[g].block[2]);
     char name[100];
     snprintf(name, sizeof name, "async, %zu x %zu x %zu, %s", p.n[0], p.n[1], p.n[2], s[g].shape.bc);
     q.precision = GMG_PRECISION_SAME;
@@ -189,21 +191,27 @@ static void double_buffered_legs(void **state)
   }
 }
 
-/* Solves of a random f with u between two fields on the finest level, and with plain legs; what they leave, and their residuals. */
-static void with_and_without(const char *smoother, gmg_cycle_kind cycle, int fmg, gmg_accel accel)
+/* is_exact: the sweep is the same in every run. */
+typedef struct {
+  const char *name;
+  int is_exact;
+} smoother_case;
+
+/* Solves of the same problem with double-buffered legs and with plain ones. The numbers of cycles agree, for async within one. */
+static void with_and_without(const smoother_case *smoother, gmg_cycle_kind cycle, int fmg, gmg_accel accel)
 {
   const shape box = {3, {128, 96, 128}, GMG_CELL, "ddnrpp"};
   const gmg_problem p = unit_cells(&box);
   const size_t n = unknowns(&p);
-  const int exact = strcmp(smoother, "red_black") == 0;
-  gmg_params q = gmg_params_default();
+  const int exact = smoother->is_exact;
+  gmg_params q = params_for_cycles();
   gmg_report report[2];
   char name[100];
   if (!taken(n)) return;
-  q.smoother = gmg_smoother_by_name(smoother), q.cycle = cycle, q.fmg = fmg;
+  q.smoother = gmg_smoother_by_name(smoother->name), q.cycle = cycle, q.fmg = fmg;
   if (!exact) q.async.block[0] = 30, q.async.block[1] = 14, q.async.block[2] = 32;
   q.precision = GMG_PRECISION_SAME, q.accel = accel, q.rtol = 1e-11;
-  snprintf(name, sizeof name, "%s, cycle %d, fmg %d, accel %d", smoother, cycle, fmg, accel);
+  snprintf(name, sizeof name, "%s, cycle %d, fmg %d, accel %d", smoother->name, cycle, fmg, accel);
   both b = begin_both(&p, &q, name);
   gmg_solver *s = b.solver[DEVICE];
   const gmg_exec *e = &s->exec;
@@ -222,18 +230,18 @@ static void with_and_without(const char *smoother, gmg_cycle_kind cycle, int fmg
 
 static void solves_agree(void **state)
 {
-  static const char *const smoothers[] = {"async", "red_black"};
+  static const smoother_case smoothers[] = {{"async", 0}, {"red_black", 1}};
   static const gmg_accel accels[] = {GMG_ACCEL_NONE, GMG_ACCEL_FLEXIBLE_CG};
   (void)state;
   for (int i = 0; i < 2; i++)
     for (int k = 0; k < 2; k++)
       for (gmg_cycle_kind cycle = GMG_CYCLE_V; cycle <= GMG_CYCLE_F; cycle++)
-        for (int fmg = 0; fmg < 2; fmg++) with_and_without(smoothers[i], cycle, fmg, accels[k]);
+        for (int fmg = 0; fmg < 2; fmg++) with_and_without(&smoothers[i], cycle, fmg, accels[k]);
 }
 
 /* --- large levels in the blocks that the device chooses --------------------------------------------------------------- */
 
-/* Both deterministic; the host takes the finest level in the blocks that the device has. */
+/* Deterministic solvers on both. The host's uses the blocks that the device has chosen for its finest level. */
 static both begin_in_its_blocks(const char *name, const gmg_problem *p, gmg_params q)
 {
   q.deterministic = 1;
@@ -252,27 +260,34 @@ static both begin_in_its_blocks(const char *name, const gmg_problem *p, gmg_para
 
 static void large_levels(void **state)
 {
-  static const shape s[] = {{3, {256, 256, 256}, GMG_CELL, "ddddnn"}, {2, {2048, 2048, 1}, GMG_CELL, "dnrd"}};
-  static const char *const names[] = {"256^3, float in a mixed cycle", "256^3, double", "2048^2, float in a mixed cycle",
-                                      "2048^2, double"};
+  static const struct {
+    const char *name;
+    shape shape;
+    gmg_precision precision;
+  } cases[] = {{"256^3, float in a mixed cycle", {3, {256, 256, 256}, GMG_CELL, "ddddnn"}, GMG_PRECISION_MIXED},
+               {"256^3, double", {3, {256, 256, 256}, GMG_CELL, "ddddnn"}, GMG_PRECISION_SAME},
+               {"2048^2, float in a mixed cycle", {2, {2048, 2048, 1}, GMG_CELL, "dnrd"}, GMG_PRECISION_MIXED},
+               {"2048^2, double", {2, {2048, 2048, 1}, GMG_CELL, "dnrd"}, GMG_PRECISION_SAME}};
   (void)state;
-  for (int g = 0; g < 4; g++) {
-    const gmg_problem p = unit_cells(&s[g / 2]);
-    gmg_params q = gmg_params_default();
+  for (int g = 0; g < COUNT(cases); g++) {
+    const gmg_problem p = unit_cells(&cases[g].shape);
+    const char *name = cases[g].name;
+    const int mixed = cases[g].precision == GMG_PRECISION_MIXED;
+    gmg_params q = params_for_cycles();
     if (!taken(unknowns(&p))) continue;
-    q.precision = g % 2 ? GMG_PRECISION_SAME : GMG_PRECISION_MIXED;
-    both b = begin_in_its_blocks(names[g], &p, q);
-    same_sweeps(names[g], "down", &b, 0, 1, GMG_LEG_DOWN, 0, 512);
-    same_sweeps(names[g], "from zero", &b, 0, 1, GMG_LEG_DOWN, 1, 512);
-    for (int i = 0; g % 2 == 0 && i < UPDATES; i++)
-      if (updates[i].keep && updates[i].steps == 1) update_agrees(names[g], &b, &updates[i], 1, 1);
+    q.precision = cases[g].precision;
+    both b = begin_in_its_blocks(name, &p, q);
+    same_sweeps(name, "down", &b, 0, 1, GMG_LEG_DOWN, 0, 512);
+    same_sweeps(name, "from zero", &b, 0, 1, GMG_LEG_DOWN, 1, 512);
+    for (int i = 0; mixed && i < UPDATES; i++)
+      if (updates[i].keep && updates[i].steps == 1) update_agrees(name, &b, &updates[i], 1, 1);
     end_both(&b);
     if (p.dim == 2) {
-      if (g % 2 == 0) rows_restrict_of(p, GMG_ORDER_NATURAL, 0, 0);
+      if (mixed) rows_restrict_of(p, GMG_ORDER_NATURAL, 0, 0);
       continue;
     }
-    b = begin_both(&p, &q, names[g]);
-    for (int i = 0; i < DOWNS && downs[i].steps == 1; i++) down_agrees(names[g], &b, &downs[i], g == 0 || is_first_step(&downs[i]));
+    b = begin_both(&p, &q, name);
+    for (int i = 0; i < DOWNS && downs[i].steps == 1; i++) down_agrees(name, &b, &downs[i], mixed || is_first_step(&downs[i]));
     end_both(&b);
   }
 }

@@ -1,5 +1,5 @@
-/* Fused legs of a cycle on CUDA, each in one operation, against their parts on the host. Shared by the tests of the asynchronous
-   smoother and of red-black. */
+/* Fused legs of a cycle on CUDA, against their separate operations on the host. Shared by the tests of the asynchronous smoother
+   and of red-black. */
 #ifndef GMG_TEST_FUSED_LEGS_H
 #define GMG_TEST_FUSED_LEGS_H
 
@@ -25,10 +25,11 @@ static const down_case downs[] = {{GMG_FROM_CURRENT, 1}, {GMG_FROM_ZERO, 1}, {GM
                                   {GMG_FROM_ZERO, 2},    {GMG_FROM_CURRENT, 3}, {GMG_FROM_ZERO, 3}};
 enum { DOWNS = sizeof downs / sizeof *downs };
 
-/* One step from zero: all that some engines do. */
+/* One step from zero. Some kernels do no other downward leg. */
 static inline int is_first_step(const down_case *k) { return k->start == GMG_FROM_ZERO && k->steps == 1; }
 
-/* Whether the device smooths and restricts the residual in one operation, as it should. Then the residual is that of the u left. */
+/* Checks that the device smooths and restricts in one operation exactly if it should (can), and that the restricted residual
+   belongs to the u it leaves. */
 static inline void down_agrees(const char *name, const both *b, const down_case *k, int can)
 {
   const gmg_solver *s = b->solver[DEVICE];
@@ -50,45 +51,54 @@ static inline void down_agrees(const char *name, const both *b, const down_case 
 
 /* --- the leg up of a mixed cycle --------------------------------------------------------------------------------------- */
 
-/* It updates a field in double: that field plus the correction, or the correction alone. */
+/* A case of the upward leg, which updates a field in double: to the field plus the correction, or to the correction alone. */
 typedef struct {
-  int prolongs; /* the coarse correction first */
+  int prolongs; /* 1: first adds the coarse correction */
   int keep, steps;
-  int offset;   /* of the field: 1: it does not begin with a pair */
+  int offset;   /* of the field, in elements. 1: the field does not begin with a pair */
+  int gap[2];   /* elements between its rows, and rows between its planes */
 } update_case;
-static const update_case updates[] = {{0, 0, 1, 0}, {1, 0, 1, 0}, {0, 1, 1, 0}, {1, 1, 1, 0}, {0, 0, 2, 0}, {1, 0, 2, 0},
-                                      {0, 1, 2, 0}, {1, 1, 2, 0}, {0, 0, 1, 1}, {1, 0, 1, 1}, {0, 1, 1, 1}, {1, 1, 1, 1}};
+static const update_case updates[] = {
+    {0, 0, 1, 0, {0, 0}}, {1, 0, 1, 0, {0, 0}}, {0, 1, 1, 0, {0, 0}}, {1, 1, 1, 0, {0, 0}}, {0, 0, 2, 0, {0, 0}},
+    {1, 0, 2, 0, {0, 0}}, {0, 1, 2, 0, {0, 0}}, {1, 1, 2, 0, {0, 0}}, {0, 0, 1, 1, {0, 0}}, {1, 0, 1, 1, {0, 0}},
+    {0, 1, 1, 1, {0, 0}}, {1, 1, 1, 1, {0, 0}}, {1, 1, 1, 0, {2, 0}}, {0, 1, 1, 1, {2, 2}}, {1, 1, 1, 0, {8, 3}},
+    {1, 0, 1, 1, {3, 1}}};
 enum { UPDATES = sizeof updates / sizeof *updates };
 
-/* One operation on the device, where it can, and three on the host. can_prolong: in the one step. */
+/* The upward leg in one operation on the device, if it can, against three operations on the host. can_prolong: whether the
+   operation can also add the coarse correction, in one step. */
 static inline void update_agrees(const char *name, const both *b, const update_case *k, int can, int can_prolong)
 {
   gmg_solver *const *s = b->solver;
   const gmg_exec *low[2] = {s[0]->levels_exec, s[1]->levels_exec}, *high[2] = {&s[0]->exec, &s[1]->exec};
   gmg_level *L[2] = {&s[0]->level[0], &s[1]->level[0]};
   const size_t n = L[0]->A.cells, offset = (size_t)k->offset;
+  gmg_layout in_x = gmg_layout_of(&L[0]->A);
+  in_x.row += (size_t)k->gap[0], in_x.rows += (size_t)k->gap[1];
   const gmg_leg leg = k->keep ? GMG_LEG_UP : GMG_LEG_UP_REVERSED;
   twin f = begin_twin(low[0], low[1], n, 81), c = begin_twin(low[0], low[1], n, 82);
-  twin coarse = begin_twin(low[0], low[1], s[0]->level[1].A.cells, 83), x = begin_twin(high[0], high[1], n + offset, 84);
-  twin size = begin_twin(high[0], high[1], 1, 85);
+  twin coarse = begin_twin(low[0], low[1], s[0]->level[1].A.cells, 83), x = begin_twin(high[0], high[1], in_x.n[2] * gmg_pitch(in_x, 2) + offset, 84);
+  twin scale = begin_twin(high[0], high[1], 1, 85);
   double *const at[2] = {(double *)x.at[0] + offset, (double *)x.at[1] + offset};
-  if (!k->keep) ON_BOTH(i) high[i]->vector->fill(high[i], n, NAN, at[i]);
-  if (k->prolongs) s[0]->mg.stencil->tensor(low[0], L[0]->prolong, coarse.at[0], c.at[0], 1);
+  if (!k->keep) ON_BOTH(i) gmg_array_fill(high[i], in_x, NAN, at[i]);
+  if (k->prolongs) s[0]->mg.grid->tensor(low[0], L[0]->prolong, coarse.at[0], c.at[0], 1);
   s[0]->mg.smoother->sweep(&L[0]->view, s[0]->mg.state[0], f.at[0], c.at[0], k->steps, leg);
-  high[0]->vector->correct(high[0], n, (gmg_correction){.z = c.at[0], .size = size.at[0], .low = 1}, k->keep, at[0]);
-  const gmg_update_target to = {at[1], size.at[1], k->keep, k->prolongs ? coarse.at[1] : NULL, k->prolongs ? L[1]->prolong : NULL};
+  gmg_array_correct(high[0], in_x, (gmg_correction){.z = c.at[0], .scale = scale.at[0], .low = 1}, k->keep, at[0]);
+  const gmg_update_target to = {.x = at[1], .layout = in_x, .scale = scale.at[1], .keep = k->keep,
+                                .coarse = k->prolongs ? coarse.at[1] : NULL, .prolong = k->prolongs ? L[1]->prolong : NULL};
   const int done = s[1]->mg.fused->postsmooth_update(&L[1]->view, s[1]->mg.state[0], f.at[1], c.at[1], k->steps, leg, &to);
   if (done != (k->prolongs ? can_prolong && k->steps == 1 : can))
-    fail_msg("%s, prolongs %d, keep %d, %d steps, offset %d: done %d", name, k->prolongs, k->keep, k->steps, k->offset, done);
+    fail_msg("%s, prolongs %d, keep %d, %d steps, offset %d, gaps %d, %d: done %d", name, k->prolongs, k->keep, k->steps, k->offset,
+             k->gap[0], k->gap[1], done);
   if (done) same_twin(name, "updated field", &x, 1024 * epsilon_of(low[0]) / epsilon_of(high[0]));
-  end_twin(&f), end_twin(&c), end_twin(&coarse), end_twin(&x), end_twin(&size);
+  end_twin(&f), end_twin(&c), end_twin(&coarse), end_twin(&x), end_twin(&scale);
 }
 
 /* --- both legs, double buffered ----------------------------------------------------------------------------------------- */
 
-/* In double the leg down leaves u in another field, and the leg up brings it back with the coarse correction
-   (gmg_fused_ops::double_buffered): from a u and from zero. The host's solver does what the device's legs are to leave: the exact
-   sweep, or the stale twin's. */
+/* The legs of double buffering (gmg_fused_ops::double_buffered). In double the downward leg leaves u in another field. The upward
+   leg brings it back, with the coarse correction. The smoother of the host's solver must do the same arithmetic: an exact sweep,
+   or the stale twin. */
 static inline void double_buffered_legs_agree(const char *name, gmg_solver *const s[2], int can)
 {
   const gmg_exec *e[2] = {s[HOST]->levels_exec, s[DEVICE]->levels_exec};
@@ -112,8 +122,8 @@ static inline void double_buffered_legs_agree(const char *name, gmg_solver *cons
     same(name, "u on the way down", e[0], e[1], u.at[0], other.at[1], n, 512);
     same_twin(name, "restricted residual", &r, 2048);
     const gmg_leg leg = from_zero ? GMG_LEG_UP : GMG_LEG_UP_REVERSED;
-    const gmg_update_target back = {.x = u.at[1], .coarse = c.at[1], .prolong = L[1]->prolong};
-    s[HOST]->mg.stencil->tensor(e[0], L[0]->prolong, c.at[0], u.at[0], 1);
+    const gmg_update_target back = {.x = u.at[1], .layout = gmg_layout_of(&L[1]->A), .coarse = c.at[1], .prolong = L[1]->prolong};
+    s[HOST]->mg.grid->tensor(e[0], L[0]->prolong, c.at[0], u.at[0], 1);
     host->sweep(&L[0]->view, state[0], f.at[0], u.at[0], 1, leg);
     e[1]->vector->fill(e[1], n, NAN, u.at[1]);
     assert_int_equal(device->postsmooth_update(&L[1]->view, state[1], f.at[1], other.at[1], 1, leg, &back), 1);

@@ -1,7 +1,8 @@
-/* Fused legs of red-black on CUDA: exact, so what red and black one after the other leave on the host. */
+/* Fused legs of red-black on CUDA: they give the same results as red and black one after the other on the host. */
 #include "fused_legs.h"
 
-/* From zero what red and black one after the other leave on the host, and the residual of that, the same every run. */
+/* The downward leg from zero leaves the same u and restricted residual as red and black sweeps on the host, with the same bits in
+   every run. */
 static void exact_down_agrees(const char *name, const both *b, int can)
 {
   gmg_solver *const *s = b->solver;
@@ -16,7 +17,7 @@ static void exact_down_agrees(const char *name, const both *b, int can)
   ON_BOTH(i) e[1]->vector->fill(e[1], coarse, NAN, again.at[i]);
   s[0]->mg.smoother->sweep(&L[0]->view, s[0]->mg.state[0], f.at[0], u.at[0], 1, GMG_LEG_DOWN);
   gmg_operator_of(e[0], &L[0]->A)->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], L[0]->r, c.at[0]);
-  for (int steps = 1; steps <= 2; steps++) { /* neither from a u that is not 0 nor two steps */
+  for (int steps = 1; steps <= 2; steps++) { /* the leg takes neither a u that is not 0 nor two steps */
     const gmg_start start = steps == 1 ? GMG_FROM_CURRENT : GMG_FROM_ZERO;
     const int done = ops->presmooth_restrict(&L[1]->view, device_state, f.at[1], u.at[1], u.at[1], steps, start, L[1]->restrict_,
                                              c.at[1]);
@@ -34,7 +35,7 @@ static void exact_down_agrees(const char *name, const both *b, int can)
   end_twin(&f), end_twin(&u), end_twin(&c), end_twin(&again);
 }
 
-typedef enum { NONE, ROWS, PLANES } down_kind; /* rows: in float alone */
+typedef enum { NONE, ROWS, PLANES } down_kind; /* ROWS: in float only */
 
 static const struct {
   shape shape;
@@ -49,11 +50,11 @@ static const struct {
              {{2, {48, 12000, 1}, GMG_CELL, "rndd"}, ROWS, 1},     {{2, {1001, 600, 1}, GMG_CELL, "dddd"}, NONE, 0}};
 enum { BOXES = sizeof boxes / sizeof *boxes };
 
-/* Both solvers; 0: the box is not among the cases taken. */
+/* Creates solvers on host and device. Returns 0 if the case is not taken. */
 static int begin_in_box(int box, gmg_type type, gmg_precision precision, char name[100], both *b)
 {
   gmg_problem p = unit_cells(&boxes[box].shape);
-  gmg_params q = gmg_params_default();
+  gmg_params q = params_for_cycles();
   if (!taken(unknowns(&p))) return 0;
   snprintf(name, 100, "red_black, %zu x %zu x %zu, %s", p.n[0], p.n[1], p.n[2], boxes[box].shape.bc);
   p.type = type, q.precision = precision, q.smoother = gmg_smoother_by_name("red_black");

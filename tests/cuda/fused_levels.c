@@ -1,5 +1,5 @@
-/* The small levels of a cycle in one kernel (src/coarse/fused_levels) against one kernel an operation, on the same device:
-   red-black relaxation of whole levels either way, so results differ by rounding alone. */
+/* The small levels of a cycle in one kernel (src/coarse/fused_levels) against one kernel per operation, on the same device. Both
+   relax whole levels by red-black, so results differ only by rounding. */
 #include "twins.h"
 
 typedef struct {
@@ -8,7 +8,7 @@ typedef struct {
   const char *bc;
 } box;
 
-/* The finest level is never fused: sizes are about twice those that are tried. */
+/* The finest level is never fused, so boxes are twice as large as the largest fused level. */
 static const box boxes[] = {
     {3, {128, 128, 128}, "dddddd"}, {3, {64, 64, 64}, "dddddd"},  {3, {64, 64, 64}, "nnnnnn"}, {3, {66, 64, 60}, "dnddrd"},
     {3, {32, 32, 32}, "nnnnnn"},    {3, {33, 35, 37}, "dddddd"},  {3, {63, 61, 59}, "ddnndr"}, {3, {16, 16, 16}, "dddddd"},
@@ -22,9 +22,9 @@ enum { BOXES = sizeof boxes / sizeof *boxes };
 
 static const gmg_cycle_kind kinds[] = {GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F};
 
-static int has_fused_levels(const gmg_solver *s) { return s->mg.bottom.level < s->coarsest.level; }
+static int has_fused_levels(const gmg_solver *s) { return s->mg.bottom.level < s->coarsest_bottom.level; }
 
-/* Level l's u by a cycle from there, by the fused levels or not. */
+/* u of level l after a cycle from level l down, by the fused levels or without them. */
 static double *cycled(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero, const double *f, const double *u, int fused)
 {
   const gmg_exec *e = s->levels_exec;
@@ -35,7 +35,7 @@ static double *cycled(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero, 
   gmg_exec_write_reals(e, L->u, L->A.cells, u);
   if (fused) gmg_bottom_solve(&s->mg, l, L->f, L->u, kind, from_zero ? GMG_FROM_ZERO : GMG_FROM_CURRENT);
   else {
-    apart.bottom = s->coarsest;
+    apart.bottom = s->coarsest_bottom;
     if (from_zero) e->vector->fill(e, L->A.cells, 0, L->u);
     assert_int_equal(gmg_cycle(&apart, l, L->f, L->u, kind, GMG_FROM_CURRENT, NULL), 0);
   }
@@ -43,13 +43,13 @@ static double *cycled(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero, 
   return out;
 }
 
-/* How far apart, of the largest. */
+/* The largest difference over the largest value. */
 static double apart(const double *a, const double *b, size_t n)
 {
   double most = 0, largest = 0;
   for (size_t i = 0; i < n; i++) {
     largest = fmax(largest, fabs(a[i]));
-    if (!(fabs(a[i] - b[i]) <= most)) most = fabs(a[i] - b[i]); /* NaN too */
+    if (!(fabs(a[i] - b[i]) <= most)) most = fabs(a[i] - b[i]); /* true for NaN, too */
   }
   return most == 0 ? 0 : most / largest;
 }
@@ -66,7 +66,7 @@ static int compare(const char *name, gmg_context *c, const gmg_problem *p, const
   gmg_solver *s;
   assert_ok(c, create_on_device(c, p, q, &s));
   const int some = has_fused_levels(s), count = s->levels - s->mg.bottom.level;
-  /* rounding, times the condition that the levels have together: in 1D it grows with n^2 (2048 in float: 0.042) */
+  /* rounding times the condition number of the levels, which in 1D grows with n^2 (2048 in float: 0.042) */
   const double longest = (double)p->n[0] / 2, in_1d = fmax(100, 5e-5 * longest * longest);
   const double limit = (p->type == GMG_F64 ? 1e-11 : 4e-4) * (p->dim == 1 ? in_1d : 1);
   for (int l = s->mg.bottom.level; some && l < s->levels; l++) {
@@ -88,7 +88,7 @@ static int compare(const char *name, gmg_context *c, const gmg_problem *p, const
   return some ? count : 0;
 }
 
-/* Values of a random field, from `least` on, times `more` within a ball. */
+/* Random values of at least `least`, multiplied by `more` within a ball. */
 static void *values(const gmg_problem *p, double least, double more, uint64_t seed)
 {
   const size_t cells = unknowns(p), *n = p->n;
@@ -105,7 +105,8 @@ static void *values(const gmg_problem *p, double least, double more, uint64_t se
   return free(x), single;
 }
 
-/* By constant coefficients or not; many: may leave too many for an inverse; jump of beta. */
+/* First index: 0 for constant coefficients, 1 for coefficients on faces. many: coarse_cells, so many that there may be no inverse.
+   jump: of beta. */
 static const struct {
   int symmetric, pre, post, sigma;
   double shift, jump;
@@ -126,7 +127,7 @@ static void compare_boxes(int on_faces)
           const size_t *n = boxes[i].n;
           gmg_problem p = make_problem(boxes[i].dim, n[0], n[1], n[2], (gmg_centering)centering, boxes[i].bc);
           if (!taken(unknowns(&p))) continue;
-          gmg_params q = gmg_params_default();
+          gmg_params q = params_for_cycles();
           p.type = type ? GMG_F64 : GMG_F32, p.shift = variants[on_faces][v].shift;
           void *const beta = values(&p, 1, variants[on_faces][v].jump, 75), *const sigma = values(&p, 0, 1e3, 76);
           if (on_faces) p.beta = beta;
@@ -148,7 +149,7 @@ static void compare_boxes(int on_faces)
 static void levels_agree(void **state) { (void)state, compare_boxes(0); }
 static void levels_on_faces_agree(void **state) { (void)state, compare_boxes(1); }
 
-/* New values reach the tables; a captured cycle is that of a call. */
+/* An update reaches the tables of the fused levels. */
 static void updates_reach_them(void **state)
 {
   gmg_context *c;
@@ -156,10 +157,10 @@ static void updates_reach_them(void **state)
   (void)state;
   assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
   gmg_problem p = make_problem(3, 48, 40, 32, GMG_CELL, "nnnnnn");
-  gmg_params q = gmg_params_default();
+  gmg_params q = params_for_cycles();
   q.smoother = gmg_smoother_by_name("red_black"), q.precision = GMG_PRECISION_SAME, q.coarse_rtol = 1e-13;
   assert_ok(c, gmg_solver_create(c, &p, &q, &s));
-  static const double shifts[] = {5, 2e-13, 1e-8, 0, 400}; /* half the second is lost in rounding, and refused */
+  static const double shifts[] = {5, 2e-13, 1e-8, 0, 400}; /* rounding loses half of 2e-13, so its inverse is not used */
   for (int i = 0; i < 5; i++) {
     p.shift = shifts[i];
     assert_ok(c, gmg_solver_update(s, &p));
@@ -169,10 +170,10 @@ static void updates_reach_them(void **state)
     take_mean(f, n);
     assert_true(has_fused_levels(s));
     double *a = cycled(s, l, GMG_CYCLE_V, 1, f, u, 1), *b = cycled(s, l, GMG_CYCLE_V, 1, f, u, 0);
-    take_mean(a, n), take_mean(b, n); /* beside a shift of next to nothing rounding alone decides about it */
+    take_mean(a, n), take_mean(b, n); /* with a shift near 0 only rounding decides about the mean */
     const double d = apart(a, b, n);
     print_message("shift %g: %g apart\n", p.shift, d);
-    assert_below(d, 1e-9 + (p.shift > 0 ? 1e-15 / p.shift : 0)); /* the accuracy that is left to the inverse */
+    assert_below(d, 1e-9 + (p.shift > 0 ? 1e-15 / p.shift : 0)); /* the accuracy of the inverse */
     free(f), free(u), free(a), free(b);
   }
   gmg_solver_destroy(s);

@@ -1,16 +1,16 @@
-/* Cycles that are replayed on CUDA (src/mg/iterate/replay.c) against the same ones enqueued: bitwise the same solution, residuals and
-   report, whatever ends the solve.
+/* Replayed cycles on CUDA (src/mg/iterate/replay.c) against enqueued ones: the same bits of solution, residuals and report,
+   however the solve ends.
 
      test_cuda_graph [TEST [by_cycles]]
 
-   by_cycles: the host launches every cycle, as it does where a graph cannot go round on the device. */
+   by_cycles: the host launches every cycle, as it does without conditional nodes (before CUDA 12.4). */
 #include "twins.h"
 
 #include <cuda_runtime_api.h>
 
 static int by_cycles;
 
-/* Two solvers of the same problem on one context: only the second replays. */
+/* Two solvers of the same problem on one context. Only the second replays. */
 typedef struct {
   const char *name;
   gmg_context *c;
@@ -20,9 +20,9 @@ typedef struct {
   void *f, *u[2];
   double *history;
   size_t cells;
-  double guess;    /* everywhere */
-  int refused;     /* the solve may be */
-  size_t waits[2]; /* of the last solves */
+  double guess;    /* the value of every unknown before a solve */
+  int refused;     /* 1: the solve may be refused */
+  size_t waits[2]; /* of the host, in the last two solves */
 } pair;
 enum { ENQUEUED, REPLAYED };
 
@@ -63,7 +63,7 @@ static void end_pair(pair *x)
   free(x->history);
 }
 
-/* Bits, so that NaN is the same as NaN. */
+/* Compares bits, so that NaN equals NaN. */
 static void same_bits(const pair *x, const char *what, const void *a, const void *b, size_t bytes)
 {
   if (memcmp(a, b, bytes) != 0) fail_msg("%s: %s differ", x->name, what);
@@ -83,7 +83,7 @@ static void same_reports(const pair *x, const gmg_report *a, const gmg_report *b
   assert_int_equal(a->deterministic, b->deterministic);
 }
 
-/* The same from both, from the guess; returns the waits that the second was spared. */
+/* Both solvers solve from the same guess and must give the same result. Returns how many waits of the host replaying has saved. */
 static long same_solve(pair *x)
 {
   gmg_report r[2];
@@ -107,7 +107,7 @@ static long same_solve(pair *x)
   return (long)x->waits[0] - (long)x->waits[1];
 }
 
-/* Both kinds of recording are made when they come for the second time. */
+/* Solves three times. Cycles and solves are recorded in the second solve. expected: number of recordings after it, -1: any. */
 static void solves(const char *name, const gmg_problem *p, const gmg_params *q, int expected)
 {
   pair x = begin_pair(name, p, q, q->max_cycles % 2);
@@ -123,7 +123,7 @@ static void solves(const char *name, const gmg_problem *p, const gmg_params *q, 
 
 static gmg_params deterministic(const char *smoother, gmg_precision precision)
 {
-  gmg_params q = gmg_params_default();
+  gmg_params q = params_for_cycles();
   q.smoother = gmg_smoother_by_name(smoother);
   q.deterministic = 1, q.precision = precision, q.accel = GMG_ACCEL_NONE, q.cycle = GMG_CYCLE_V;
   return q;
@@ -131,18 +131,28 @@ static gmg_params deterministic(const char *smoother, gmg_precision precision)
 
 static void smoothers_and_shapes(void **state)
 {
-  static const char *const names[] = {"async", "red_black", "jacobi", "chebyshev", "gauss_seidel"};
+  static const struct {
+    const char *name;
+    int every; /* plain problem: Gauss-Seidel takes long */
+    gmg_cycle_kind in_3d, fifth; /* the cycles of 3D problems, and of the fifth problem */
+    gmg_type type;               /* unless in mixed precision */
+  } smoothers[] = {{"async", 1, GMG_CYCLE_V, GMG_CYCLE_V, GMG_F64},
+                   {"red_black", 1, GMG_CYCLE_F, GMG_CYCLE_W, GMG_F64},
+                   {"jacobi", 1, GMG_CYCLE_V, GMG_CYCLE_V, GMG_F64},
+                   {"chebyshev", 1, GMG_CYCLE_F, GMG_CYCLE_W, GMG_F64},
+                   {"gauss_seidel", 4, GMG_CYCLE_V, GMG_CYCLE_V, GMG_F32}};
+  static const int most_cycles[] = {10, 11};
   (void)state;
   for (int i = 0; i < PLAIN; i++)
-    for (int k = 0; k < 5; k++)
+    for (int k = 0; k < COUNT(smoothers); k++)
       for (int mixed = 0; mixed < 2; mixed++) {
         gmg_problem p = shaped_problem(&plain[i].shape);
-        if ((mixed && unknowns(&p) < 100) || (k == 4 && i % 4)) continue; /* the last one takes long */
+        if ((mixed && unknowns(&p) < 100) || i % smoothers[k].every != 0) continue;
         if (!taken(unknowns(&p))) continue;
-        gmg_params q = deterministic(names[k], mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME);
-        q.cycle = k % 2 && i == 4 ? GMG_CYCLE_W : k % 2 && p.dim == 3 ? GMG_CYCLE_F : GMG_CYCLE_V;
-        q.max_cycles = 10 + i % 2;
-        if (!mixed && k == 4) p.type = GMG_F32;
+        gmg_params q = deterministic(smoothers[k].name, mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME);
+        q.cycle = i == 4 ? smoothers[k].fifth : p.dim == 3 ? smoothers[k].in_3d : GMG_CYCLE_V;
+        q.max_cycles = ROUND_ROBIN(most_cycles, i);
+        if (!mixed) p.type = smoothers[k].type;
         solves(plain[i].name, &p, &q, -1);
       }
 }
@@ -192,21 +202,21 @@ static void whatever_ends_it(void **state)
       }
 }
 
-/* Where a solve begins, and whether it does: found on the device with the cycles (one wait), or there and then on the host. */
+/* Solves with different beginnings. A check on the device needs one wait of the host, one on the host more. */
 static void whatever_it_starts_from(void **state)
 {
   static const struct {
     const char *name;
     double f, guess, boundary, atol;
-    int once[2]; /* one wait: in the problem's type, in mixed precision */
+    int once[2]; /* 1: the replayed solve waits at most once. First in the problem's precision, then in mixed precision */
   } starts[] = {{"a zero guess", 1, 0, 0, 0, {1, 1}},        {"a guess", 1, 1e-3, 0, 0, {1, 1}},
                 {"boundary values", 1, 0, 2, 0, {1, 1}},     {"a large f", 1e15, 0, 0, 0, {1, 0}},
                 {"a small f", 1e-15, 0, 0, 0, {1, 0}},       {"a tiny f", 1e-305, 0, 0, 0, {0, 0}},
                 {"f = 0, u = 0", 0, 0, 0, 0, {1, 1}},        {"f = 0", 0, 1, 0, 0, {1, 1}},
                 {"a target that is met", 1, 0, 0, 1e9, {1, 1}},
-                /* refused: the search for the first bad value waits, too */
-                {"f overflows", 1e200, 0, 0, 0, {0, 0}},     {"f is no number", NAN, 0, 0, 0, {0, 0}},
-                {"u is no number", 1, NAN, 0, 0, {0, 0}},    {"u overflows", 1, 1e250, 0, 0, {0, 0}}};
+                /* these solves are refused; the search for the first bad value waits, too */
+                {"f overflows", 1e200, 0, 0, 0, {0, 0}},     {"f is not a number", NAN, 0, 0, 0, {0, 0}},
+                {"u is not a number", 1, NAN, 0, 0, {0, 0}},    {"u overflows", 1, 1e250, 0, 0, {0, 0}}};
   static const shape boxes[] = {{3, {40, 32, 36}, GMG_CELL, "dddddd"}, {2, {100, 75, 1}, GMG_VERTEX, "dddd"}};
   (void)state;
   for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
@@ -225,7 +235,7 @@ static void whatever_it_starts_from(void **state)
         assert_int_equal(recordings(x.solver[REPLAYED]), 1);
         print_message("%s: %zu waits, replayed %zu\n", x.name, x.waits[ENQUEUED], x.waits[REPLAYED]);
         if (starts[i].once[mixed] && !by_cycles) assert_true(x.waits[REPLAYED] <= 1);
-        x.e->vector->fill(x.e, x.cells, 1, x.f), x.guess = 0; /* nothing is left of it */
+        x.e->vector->fill(x.e, x.cells, 1, x.f), x.guess = 0; /* the next solve is not affected */
         (void)same_solve(&x);
         end_pair(&x);
       }
@@ -233,6 +243,7 @@ static void whatever_it_starts_from(void **state)
 
 static void unmeasured_solves(void **state)
 {
+  static const int cycles[] = {1, 2, 3, 4};
   (void)state;
   for (int i = 0; i < PLAIN; i++)
     for (int fmg = 0; fmg < 3; fmg++)
@@ -240,15 +251,16 @@ static void unmeasured_solves(void **state)
         const gmg_problem p = shaped_problem(&plain[i].shape);
         gmg_params q = deterministic("async", mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME);
         if (mixed && unknowns(&p) < 100) continue;
-        q.check_every = GMG_NONE, q.fmg = fmg, q.max_cycles = 1 + i % 4;
+        q.check_every = GMG_NONE, q.fmg = fmg, q.max_cycles = ROUND_ROBIN(cycles, i);
         solves(plain[i].name, &p, &q, 1);
       }
 }
 
-/* Conjugate gradients as a whole; while that is recorded nothing else is. Beyond some cycles those alone are replayed. */
+/* Unmeasured conjugate gradients are recorded as a whole, and their cycles are not recorded separately. Solves of many cycles are
+   not recorded as a whole: their cycles are replayed. */
 static void unmeasured_accelerated_solves(void **state)
 {
-  /* of each plain problem; 34 are not recorded as a whole */
+  /* for each plain problem; solves of 34 cycles are not recorded as a whole */
   static const int cycles[] = {34, 2, 3, 4, 1, 34, 3, 4, 1, 2, 34, 4, 1, 2, 3};
   (void)state;
   assert_int_equal(COUNT(cycles), PLAIN);
@@ -265,12 +277,19 @@ static void unmeasured_accelerated_solves(void **state)
         }
 }
 
-/* Residuals are measured now and then: the cycles between are replayed one by one. */
+/* Solves whose residual is measured every few cycles. The cycles between are replayed one by one. */
 static void rarely_measured_solves(void **state)
 {
   static const gmg_accel accels[] = {GMG_ACCEL_NONE, GMG_ACCEL_FLEXIBLE_CG};
   static const char *const smoothers[] = {"async", "red_black"};
+  static const struct {
+    int check_every, max_cycles;
+    double rtol;
+  } rare[] = {{2, 10, 1e-17}, {3, 11, 1e-10}, {4, 12, 1e-17}, {5, 13, 1e-10}, {2, 14, 1e-17},
+              {3, 10, 1e-10}, {4, 11, 1e-17}, {5, 12, 1e-10}, {2, 13, 1e-17}, {3, 14, 1e-10},
+              {4, 10, 1e-17}, {5, 11, 1e-10}, {2, 12, 1e-17}, {3, 13, 1e-10}, {4, 14, 1e-17}};
   (void)state;
+  assert_int_equal(COUNT(rare), PLAIN);
   for (int i = 0; i < PLAIN; i++)
     for (int s = 0; s < 2; s++)
       for (int fmg = 0; fmg < 2; fmg++)
@@ -280,12 +299,12 @@ static void rarely_measured_solves(void **state)
             gmg_params q = deterministic(smoothers[s], mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME);
             if ((mixed && unknowns(&p) < 100) || !taken(unknowns(&p))) continue;
             q.accel = accels[a], q.fmg = fmg;
-            q.check_every = 2 + i % 4, q.max_cycles = 10 + i % 5, q.rtol = i % 2 ? 1e-10 : 1e-17;
+            q.check_every = rare[i].check_every, q.max_cycles = rare[i].max_cycles, q.rtol = rare[i].rtol;
             solves(plain[i].name, &p, &q, -1);
           }
 }
 
-/* A solve that nobody measures, recorded by the caller while the solver has recordings of its own. */
+/* An unmeasured solve that the caller records, while the solver has recordings of its own. */
 static void recorded_by_callers(gmg_accel accel)
 {
   const gmg_problem p = make_problem(3, 40, 32, 36, GMG_CELL, "dddddd");
@@ -295,7 +314,7 @@ static void recorded_by_callers(gmg_accel accel)
   q.check_every = GMG_NONE, q.max_cycles = 3, q.accel = accel;
   pair x = begin_pair("recorded by the caller", &p, &q, 1);
   for (int repeat = 0; repeat < 3; repeat++) (void)same_solve(&x);
-  assert_int_equal(recordings(x.solver[REPLAYED]), 1); /* no part of it apart */
+  assert_int_equal(recordings(x.solver[REPLAYED]), 1); /* its cycles are not recorded separately */
   x.e->vector->fill(x.e, x.cells, 0, x.u[REPLAYED]);
   assert_int_equal(cudaStreamBeginCapture(x.stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
   const gmg_status status = gmg_solve(x.solver[REPLAYED], x.f, x.u[REPLAYED], NULL);
@@ -315,9 +334,10 @@ static void recorded_by_the_caller(void **state)
   recorded_by_callers(GMG_ACCEL_FLEXIBLE_CG);
 }
 
-/* Iterations of conjugate gradients, whose cycles are replayed; F cycles may become V cycles on the way. */
+/* Measured conjugate gradients, whose cycles are replayed. F cycles may become V cycles during the solve. */
 static void accelerated_solves(void **state)
 {
+  static const int most_cycles[] = {30, 31};
   (void)state;
   for (int i = 0; i < PLAIN; i++)
     for (int mixed = 0; mixed < 2; mixed++)
@@ -325,7 +345,7 @@ static void accelerated_solves(void **state)
         const gmg_problem p = shaped_problem(&plain[i].shape);
         gmg_params q = deterministic(flexible ? "async" : "jacobi", mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME);
         if ((mixed && unknowns(&p) < 100) || !taken(unknowns(&p))) continue;
-        q.accel = flexible ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_CG, q.rtol = 1e-9, q.max_cycles = 30 + i % 2;
+        q.accel = flexible ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_CG, q.rtol = 1e-9, q.max_cycles = ROUND_ROBIN(most_cycles, i);
         if (flexible && p.dim == 3) q.cycle = GMG_CYCLE_F;
         solves(plain[i].name, &p, &q, -1);
       }
@@ -342,7 +362,7 @@ static void preconditions(void **state)
       if ((mixed && unknowns(&p) < 100) || !taken(unknowns(&p))) continue;
       pair x = begin_pair(plain[i].name, &p, &q, i % 2);
       for (int repeat = 0; repeat < REPEATS; repeat++) {
-        x.e->vector->add(x.e, x.cells, 10 * repeat, x.f); /* the array stays, what it holds does not */
+        x.e->vector->add(x.e, x.cells, 10 * repeat, x.f); /* the address stays, the values change */
         for (int k = 0; k < 2; k++) assert_ok(x.c, gmg_precondition(x.solver[k], x.f, x.u[k]));
         same(x.name, "precondition", x.e, x.e, x.u[ENQUEUED], x.u[REPLAYED], x.cells, 0);
         assert_int_equal(recordings(x.solver[REPLAYED]), repeat > 0);
@@ -351,13 +371,13 @@ static void preconditions(void **state)
     }
 }
 
-/* What a recording was made of changes. */
+/* Updates and other pointers make recordings invalid. */
 static void updates_and_pointers(void **state)
 {
   static const struct {
     int f, u;
-  } pairs[] = {{0, 0}, {0, 0}, {1, 0}, {1, 0}, {0, 1}, {0, 1}, {1, 1}, {1, 1}, {0, 2}, {0, 2}, {1, 2}, {1, 2}, /* come back soon */
-               {0, 0}, {0, 1}, {1, 2}, {1, 3}, {0, 4}, {0, 5}, {1, 0}, {1, 1}, {0, 2}, {0, 3}, {1, 4}, {1, 5}}; /* or late */
+  } pairs[] = {{0, 0}, {0, 0}, {1, 0}, {1, 0}, {0, 1}, {0, 1}, {1, 1}, {1, 1}, {0, 2}, {0, 2}, {1, 2}, {1, 2}, /* pairs that are used again at once */
+               {0, 0}, {0, 1}, {1, 2}, {1, 3}, {0, 4}, {0, 5}, {1, 0}, {1, 1}, {0, 2}, {0, 3}, {1, 4}, {1, 5}}; /* and pairs that are used again late */
   (void)state;
   for (int mixed = 0; mixed < 2; mixed++) {
     gmg_problem p = make_problem(3, 40, 32, 36, GMG_CELL, "dddddd"), next = p;
@@ -388,6 +408,31 @@ static void updates_and_pointers(void **state)
   }
 }
 
+/* A caller may release u and f, and get the same addresses again. Then a recording is replayed with other arrays. Jacobi copies u,
+   full multigrid copies f, preconditioning fills z. Run under compute-sanitizer, the test shows whether copies in a recording
+   refer to released arrays. */
+static void arrays_at_the_same_address(void **state)
+{
+  static const shape box = {3, {16, 12, 10}, GMG_CELL, "dddddd"};
+  (void)state;
+  for (int fmg = 0; fmg < 2; fmg++) {
+    const gmg_problem p = shaped_problem(&box);
+    gmg_params q = deterministic(fmg ? "red_black" : "jacobi", GMG_PRECISION_SAME);
+    q.fmg = fmg, q.max_cycles = 8, q.pre = q.post = 1;
+    pair x = begin_pair("arrays at the same address", &p, &q, 0);
+    for (int repeat = 0; repeat < 6; repeat++) {
+      (void)same_solve(&x);
+      void *const before[3] = {x.f, x.u[0], x.u[1]};
+      for (int i = 0; i < 2; i++) gmg_precondition(x.solver[i], x.f, x.u[i]);
+      x.e->memory->release(x.c, x.u[1]), x.e->memory->release(x.c, x.u[0]), x.e->memory->release(x.c, x.f);
+      x.f = random_field(x.e, x.cells, 61);
+      for (int i = 0; i < 2; i++) x.u[i] = random_field(x.e, x.cells, 0);
+      if (repeat == 5 && (x.f != before[0] || x.u[1] != before[2])) print_message("the addresses are others\n");
+    }
+    end_pair(&x);
+  }
+}
+
 int main(int argc, char **argv)
 {
   only(argc, argv);
@@ -399,6 +444,6 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(rarely_measured_solves),
                                      cmocka_unit_test(accelerated_solves), cmocka_unit_test(preconditions),
                                      cmocka_unit_test(recorded_by_the_caller),
-                                     cmocka_unit_test(updates_and_pointers)};
+                                     cmocka_unit_test(updates_and_pointers), cmocka_unit_test(arrays_at_the_same_address)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

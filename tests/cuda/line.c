@@ -1,4 +1,5 @@
-/* CUDA against the host in 1D: the asynchronous smoother in every setting, at every kind of end; transfers on every level. */
+/* CUDA against the host in 1D: the asynchronous smoother in many settings with all boundary conditions, and transfers on every
+   level. */
 #include "twins.h"
 
 static const size_t sizes[] = {1, 2, 3, 4, 5, 33, 400, 512, 513, 2048, 4095, 4096, 4097, 100003};
@@ -25,8 +26,8 @@ static const char *name_of(const gmg_problem *p, const char *bc, const char *wha
 
 /* --- smoothing --------------------------------------------------------------------------------------------------------- */
 
-/* A step or (deterministic; else the second may begin before the first is done) two, on the first levels, from zero, upwards and
-   reversed. */
+/* Sweeps on the first two levels: from zero, upwards and reversed. Two steps if deterministic. Otherwise one, because the second
+   step may begin before the first has ended. */
 static void smooth_both(const char *name, const gmg_problem *p, const gmg_params *q)
 {
   both b = begin_both(p, q, name);
@@ -72,7 +73,7 @@ static const setting settings[] = {{16, 1, 2, GMG_LOCAL_RED_BLACK, GMG_ORDER_NAT
                                    {4000, 1, 1, GMG_LOCAL_JACOBI, GMG_ORDER_NATURAL}};
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
-/* Type and centering alternate, so that with another setting an axis meets other ones. */
+/* Type and centering alternate, so that an axis has another type and centering in another setting. */
 static void smoothing_agrees(void **state)
 {
   enum { SHIFTED_EVERY = 3 };
@@ -86,7 +87,7 @@ static void smoothing_agrees(void **state)
         const gmg_centering centering = ROUND_ROBIN(centerings, s / 2 + i + k);
         const int shifted = (i + k) % SHIFTED_EVERY == 0;
         gmg_problem p = line_problem(sizes[i], type, centering, ends[k]);
-        gmg_params q = gmg_params_default();
+        gmg_params q = params_for_cycles();
         if (shifted) p.shift = 5.0 * (double)(sizes[i] * sizes[i]);
         q.precision = GMG_PRECISION_SAME, q.deterministic = 1, q.coarse_cells = 1;
         q.async.block[0] = x->block, q.async.overlap = count_or_none(x->overlap), q.async.local_sweeps = x->sweeps, q.async.local = x->local, q.async.order = x->order;
@@ -94,7 +95,7 @@ static void smoothing_agrees(void **state)
       }
 }
 
-/* One block, whatever its size, is the same on both; in place as well. */
+/* One block of the whole axis gives the same result on both, in place as well. */
 static void one_block_agrees(void **state)
 {
   (void)state;
@@ -104,9 +105,9 @@ static void one_block_agrees(void **state)
         for (int c = 0; c < COUNT(centerings); c++)
           for (int deterministic = 0; deterministic < 2; deterministic++) {
             const gmg_problem p = line_problem(sizes[i], types[t], centerings[c], ends[k]);
-            gmg_params q = gmg_params_default();
+            gmg_params q = params_for_cycles();
             q.precision = GMG_PRECISION_SAME, q.deterministic = deterministic, q.coarse_cells = 1;
-            if (!deterministic && ends[k][0] == 'p') continue; /* a block beside itself */
+            if (!deterministic && ends[k][0] == 'p') continue; /* the block is its own neighbour */
             if (!taken(sizes[i])) continue;
             smooth_both(name_of(&p, ends[k], "one block"), &p, &q);
           }
@@ -114,7 +115,7 @@ static void one_block_agrees(void **state)
 
 /* --- transfers --------------------------------------------------------------------------------------------------------- */
 
-/* `shift`: fields begin one real late, where no pair of them is aligned. */
+/* shift: fields begin `shift` elements late. With 1, pairs are not aligned. */
 static void transfer(const char *name, const both *b, int l, size_t shift)
 {
   gmg_level *L[2] = {&b->solver[0]->level[l], &b->solver[1]->level[l]};
@@ -123,7 +124,7 @@ static void transfer(const char *name, const both *b, int l, size_t shift)
   twin u = begin_twin(e[0], e[1], n, 21), f = begin_twin(e[0], e[1], n, 22), r = begin_twin(e[0], e[1], n, 0);
   twin coarse = begin_twin(e[0], e[1], m, 23), fine = begin_twin(e[0], e[1], n, 24), anew = begin_twin(e[0], e[1], n, 25);
   ON_BOTH(i) {
-    const gmg_stencil_ops *S = gmg_stencil_of(e[i]);
+    const gmg_grid_ops *S = gmg_grid_ops_of(e[i]);
     char *const c = (char *)coarse.at[i] + late;
     S->tensor(e[i], L[i]->prolong, c, (char *)fine.at[i] + late, 1);
     S->tensor(e[i], L[i]->prolong, c, (char *)anew.at[i] + late, 0);
@@ -145,7 +146,7 @@ static void transfers_agree_on(const gmg_problem *p, const char *bc)
                {"averages", "async", GMG_RESTRICT_AVERAGE, 0},
                {"adjoints", "red_black", GMG_RESTRICT_AUTO, 1}};
   for (int i = 0; i < COUNT(cases); i++) {
-    gmg_params q = gmg_params_default();
+    gmg_params q = params_for_cycles();
     q.precision = GMG_PRECISION_SAME, q.coarse_cells = 2;
     q.smoother = gmg_smoother_by_name(cases[i].smoother);
     q.restriction = cases[i].restriction, q.symmetric = cases[i].symmetric;
@@ -178,14 +179,15 @@ static void transfers_agree(void **state)
 
 /* --- cycles ------------------------------------------------------------------------------------------------------------ */
 
-/* The same blocks on both, and so the same residuals, on a long axis; and what the device chooses for itself does no worse. */
+/* Cycles on a long axis. With given blocks the residuals of host and device agree. With blocks that the device chooses, its
+   residual is no worse. */
 static void cycles_agree(void **state)
 {
   (void)state;
   const gmg_problem p = line_problem(1 << 20, GMG_F64, GMG_CELL, "dd");
   double own = 0;
   for (int choice = 0; choice < 2; choice++) {
-    gmg_params q = gmg_params_default();
+    gmg_params q = params_for_cycles();
     gmg_report r[2];
     q.deterministic = 1, q.max_cycles = 2, q.rtol = 1e-30, q.async.block[0] = choice ? 0 : 2000;
     both b = begin_both(&p, &q, "a long axis");

@@ -1,12 +1,12 @@
-/* Device memory: what solvers take is what was planned, and what recordings take is given back. Solvers that record nothing:
-   test_leaks. */
+/* Device memory: solvers allocate what gmg_plan() reports, and destroying a solver frees the memory of its recordings. For solvers
+   without recordings see test_leaks. */
 #include "twins.h"
 
 #include <cuda_runtime_api.h>
 
-/* What a solver takes of the device is what gmg_plan() says, but for what allocation rounds up, 2 MiB each array at most (hardly
-   any below the second level is that large), and for small arrays that find room in what the driver holds already. Recordings come
-   on top. A first solver loads code and makes the driver's pools. */
+/* The memory that a solver takes is what gmg_plan() says, within what the driver adds. It rounds every large array up, by at most
+   2 MiB. Small arrays may come from its pools and take no new memory. Recordings come on top. The first solver also loads code and
+   creates the pools, so it is not counted. */
 static void memory_as_planned(void **state)
 {
   enum { N = 256, MIB = 1 << 20, LARGE_ARRAYS = 16 };
@@ -29,7 +29,7 @@ static void memory_as_planned(void **state)
   assert_int_equal(cudaMalloc((void **)&f, bytes) | cudaMalloc((void **)&u, bytes), cudaSuccess);
   assert_int_equal(cudaMemcpy(f, values, bytes, cudaMemcpyHostToDevice), cudaSuccess);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    gmg_params q = gmg_params_default();
+    gmg_params q = params_for_cycles();
     gmg_plan_info info;
     q.precision = rows[i].precision, q.accel = rows[i].accel, q.fmg = rows[i].fmg, q.deterministic = rows[i].deterministic;
     assert_ok(c, gmg_plan(c, &p, &q, &info));
@@ -59,13 +59,13 @@ static void memory_as_planned(void **state)
   free(values);
 }
 
-/* Solvers that replay their cycles, one after the other on one context, leave no device memory behind; cycle by cycle too, as where
-   a graph cannot loop on the device. */
+/* Solvers with recordings, created and destroyed on one context, leave no memory behind. Repeated with cycles that the host
+   launches. */
 static void recordings_are_given_back(void **state)
 {
   enum { ROUNDS = 300, STRETCH = 40, CELLS = 16 * 16 * 16 };
   const gmg_problem p = make_problem(3, 16, 16, 16, GMG_CELL, "dddddd");
-  gmg_params q = gmg_params_default();
+  gmg_params q = params_for_cycles();
   q.deterministic = 1, q.precision = GMG_PRECISION_MIXED;
   double *values = field(CELLS, 61);
   (void)state;
@@ -92,7 +92,7 @@ static void recordings_are_given_back(void **state)
       if (repeat >= ROUNDS - STRETCH && now > late) late = now;
     }
     print_message("%d rounds%s: %zu bytes free early on, %zu at the end\n", ROUNDS, by_cycles ? " by cycles" : "", early, late);
-    assert_true(late + (1 << 20) >= early); /* 4 kB a round would show */
+    assert_true(late + (1 << 20) >= early); /* a loss of 4 kB each round would be noticed */
     cudaFree(f), cudaFree(u);
     gmg_context_destroy(c);
   }

@@ -1,4 +1,5 @@
-/* Where no device is: gmg_context_create_cuda() says so, and the same binary goes on on the host. CTest hides the devices. */
+/* Without a device gmg_context_create_cuda() fails with the right status, and the program can continue on the host. CTest hides the
+   devices. */
 #include "util.h"
 
 #include "gmg_cuda.h"
@@ -15,7 +16,7 @@ static void no_device(void **state)
     assert_null(c);
   }
   const gmg_problem p = make_problem(2, 40, 30, 1, GMG_CELL, "ddnn");
-  const gmg_params q = gmg_params_default();
+  const gmg_params q = params_for_cycles();
   session s = begin_solver(&p, &q, 1);
   double *f = field(unknowns(&p), 1), *u = field(unknowns(&p), 0);
   assert_ok(s.context, gmg_solve(s.solver, f, u, NULL));

@@ -1,9 +1,9 @@
-/* What a profiler sees of a solve on CUDA: ranges by operation and level. This program is the profiler: NVTX calls what it finds in
+/* The NVTX ranges of a solve on CUDA, by operation and level. This program acts as the profiler: NVTX calls the function in
    InitializeInjectionNvtx2_fnptr. */
 #include "twins.h"
 
 #ifdef GMG_NVTX
-#define NVTX_STATIC_INJECTION_IMPL /* it is defined here */
+#define NVTX_STATIC_INJECTION_IMPL /* the function that NVTX calls */
 extern int (*InitializeInjectionNvtx2_fnptr)(const void *(*table_of)(uint32_t id));
 #include <nvtx3/nvToolsExt.h>
 
@@ -65,7 +65,7 @@ static int times(const char *operation, int level)
   return 0;
 }
 
-/* Every level that is not done in one go with coarser ones smooths, restricts and prolongs, each leg in one go or two. */
+/* Every level above the fused ones smooths, restricts and prolongs, each leg in one operation or in two. */
 static void ranges_by_operation_and_level(void **state)
 {
   static const shape shapes[] = {
@@ -74,7 +74,7 @@ static void ranges_by_operation_and_level(void **state)
   for (int i = 0; i < 3; i++)
     for (int mixed = 0; mixed < 2; mixed++) {
       const gmg_problem p = shaped_problem(&shapes[i]);
-      gmg_params q = gmg_params_default();
+      gmg_params q = params_for_cycles();
       gmg_report r;
       q.precision = mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME, q.max_cycles = 2, q.rtol = 1e-14;
       on_device = 1;

@@ -1,5 +1,6 @@
-/* A device that the library has no code for, none at all, or a driver that is too old: what gmg_context_create_cuda() says. The
-   runtime's functions that it asks first are replaced by ones that answer what a case wants (ld --wrap), so no device is needed. */
+/* What gmg_context_create_cuda() says of a device that the library has no code for, of no device, and of a driver that is too old.
+   The first functions of the runtime that it calls are replaced (ld --wrap) and answer what a case needs. So no device is
+   needed. */
 #include "util.h"
 
 #include "gmg_cuda.h"
@@ -33,7 +34,7 @@ static gmg_status created_on(int device)
   return status;
 }
 
-/* Machine code and PTX are for other architectures, or the driver makes no code from this PTX. */
+/* The library has machine code and PTX for other architectures, or the driver cannot compile its PTX. */
 static void no_code_for_it(void **state)
 {
   static const cudaError_t errors[] = {cudaErrorNoKernelImageForDevice, cudaErrorInvalidDeviceFunction, cudaErrorInvalidKernelImage,
@@ -43,7 +44,7 @@ static void no_code_for_it(void **state)
   for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
     answers.count = answers.set = cudaSuccess, answers.code = errors[i], answers.devices = 2, answers.current = 0;
     assert_int_equal(created_on(1), GMG_ERR_UNSUPPORTED);
-    assert_int_equal(answers.current, 0); /* the caller's device came back */
+    assert_int_equal(answers.current, 0); /* the caller's current device is restored */
   }
 }
 
@@ -53,11 +54,11 @@ static void what_else_is_wrong(void **state)
     cudaError_t count, set, code;
     int devices, device;
     gmg_status wanted;
-  } cases[] = {{cudaErrorInsufficientDriver, cudaSuccess, cudaSuccess, 0, 0, GMG_ERR_DEVICE}, /* older than the runtime, or none */
+  } cases[] = {{cudaErrorInsufficientDriver, cudaSuccess, cudaSuccess, 0, 0, GMG_ERR_DEVICE}, /* the driver is older than the runtime, or there is none */
                {cudaErrorNoDevice, cudaSuccess, cudaSuccess, 0, 0, GMG_ERR_DEVICE},
                {cudaSuccess, cudaSuccess, cudaSuccess, 0, 0, GMG_ERR_DEVICE},
                {cudaSuccess, cudaSuccess, cudaSuccess, 2, 2, GMG_ERR_ARGUMENT},
-               {cudaSuccess, cudaErrorDevicesUnavailable, cudaSuccess, 2, 1, GMG_ERR_DEVICE}, /* somebody else's alone */
+               {cudaSuccess, cudaErrorDevicesUnavailable, cudaSuccess, 2, 1, GMG_ERR_DEVICE}, /* another process uses the device exclusively */
                {cudaSuccess, cudaSuccess, cudaErrorMemoryAllocation, 2, 1, GMG_ERR_MEMORY}};
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

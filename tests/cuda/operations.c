@@ -3,7 +3,7 @@
 
 /* --- operations ------------------------------------------------------------------------------------------------------ */
 
-/* A direction of conjugate gradients in both memories: a twin of four doubles. */
+/* Scalars of conjugate gradients in both memories: a twin of four doubles. */
 static void put(twin *d, gmg_cg_scalars v)
 {
   ON_BOTH(i) gmg_exec_write_reals(&d->exec[i], d->at[i], sizeof v / sizeof v.pq, (const double *)&v);
@@ -23,38 +23,39 @@ static void same_direction(const char *name, const char *what, const gmg_exec *e
   same_number(name, what, e, a.zr, b.zr, limit), same_number(name, what, e, a.beta, b.beta, limit);
 }
 
-/* A scale in both memories: a twin of three doubles. */
+/* A gmg_scale in both memories: a twin of three doubles. */
 static void put_scale(twin *s, gmg_scale v)
 {
-  ON_BOTH(i) gmg_exec_write_reals(&s->exec[i], s->at[i], sizeof v / sizeof v.size, (const double *)&v);
+  ON_BOTH(i) gmg_exec_write_reals(&s->exec[i], s->at[i], sizeof v / sizeof v.divisor, (const double *)&v);
 }
 
 static gmg_scale got_scale(const twin *s, int i)
 {
   gmg_scale v;
-  gmg_exec_read_reals(&s->exec[i], s->at[i], sizeof v / sizeof v.size, (double *)&v);
+  gmg_exec_read_reals(&s->exec[i], s->at[i], sizeof v / sizeof v.divisor, (double *)&v);
   return v;
 }
 
-/* What both noted of a residual of that norm, which was divided by `size`. NaN: what the next one is multiplied by stays. */
-static void noted(const char *name, const char *what, const gmg_exec *e, const twin *s, double size, double norm, double before,
+/* Checks the scale that both recorded of a low-precision residual: its divisor, and the factor of the next residual, 1 / norm.
+   norm = NAN: the factor must still be `before`. */
+static void noted(const char *name, const char *what, const gmg_exec *e, const twin *s, double divisor, double norm, double before,
                   double limit)
 {
   ON_BOTH(i) {
     const gmg_scale v = got_scale(s, i);
-    same_number(name, what, &s->exec[0], size, v.size, 4);
+    same_number(name, what, &s->exec[0], divisor, v.divisor, 4);
     if (isnan(norm)) assert_true(v.next == before);
     else same_number(name, what, e, 1 / norm, v.next, limit);
   }
 }
 
-/* What is noted of x: about its norm, but for a factor, and one over the norm. */
+/* Checks the recorded scale of x. The divisor is the norm within a factor, the next factor is 1 / norm. */
 static void normalized(const char *name, const gmg_exec *e, const twin *scale, int i, size_t n, const void *x, double factor)
 {
   const gmg_scale noted = got_scale(scale, i);
   const double norm = e->vector->norm2(e, n, x), rounding = 64 * epsilon_of(e);
-  if (!(noted.size <= factor * norm * (1 + rounding) && noted.size * factor >= norm * (1 - rounding)))
-    fail_msg("%s: normalized by %g, the norm is %g", name, noted.size, norm);
+  if (!(noted.divisor <= factor * norm * (1 + rounding) && noted.divisor * factor >= norm * (1 - rounding)))
+    fail_msg("%s: normalized by %g, the norm is %g", name, noted.divisor, norm);
   same_number(name, "one over the norm", e, 1 / norm, noted.next, 64);
 }
 
@@ -63,7 +64,7 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
   const gmg_exec wide[2] = {gmg_exec_make(h->context, GMG_F64, 0), gmg_exec_make(d->context, GMG_F64, 0)};
   twin x = begin_twin(h, d, n, 1), y = begin_twin(h, d, n, 2), r = begin_twin(h, d, n, 3), low_z = begin_twin(h, d, n, 4);
   const gmg_exec low_exec[2] = {gmg_exec_make(h->context, GMG_F32, 0), gmg_exec_make(d->context, GMG_F32, 0)};
-  twin size = begin_twin(&wide[0], &wide[1], 3, 5), low_too = begin_twin(&low_exec[0], &low_exec[1], n, 6);
+  twin scale = begin_twin(&wide[0], &wide[1], 3, 5), low_too = begin_twin(&low_exec[0], &low_exec[1], n, 6);
   twin direction = begin_twin(&wide[0], &wide[1], 4, 0), factors = begin_twin(&wide[0], &wide[1], 3, 0);
   double norm[2], stepped[2];
   gmg_number square[2], product[2];
@@ -81,14 +82,14 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
     v->add(e, n, 0.25, r.at[i]);
     stepped[i] = v->cg_update(e, n, direction.at[i], x.at[i], y.at[i], r.at[i], x.at[i], NULL, NULL, GMG_WAIT);
     v->scale_to_low(e, n, NULL, y.at[i], low_z.at[i]);
-    v->correct(e, n, (gmg_correction){.z = low_z.at[i], .size = size.at[i], .low = 1}, 1, y.at[i]);
-    v->scale_to_low(e, n, size.at[i], y.at[i], low_z.at[i]);
+    v->correct(e, n, (gmg_correction){.z = low_z.at[i], .scale = scale.at[i], .low = 1}, 1, y.at[i]);
+    v->scale_to_low(e, n, scale.at[i], y.at[i], low_z.at[i]);
     const double *factor = factors.at[i];
-    v->correct(e, n, (gmg_correction){.z = low_z.at[i], .size = factor, .low = 1}, 1, y.at[i]);
-    if (n > 1) /* fields that do not begin with a pair */
-      v->correct(e, n - 1, (gmg_correction){.z = (float *)low_z.at[i] + 1, .size = factor + 1, .low = 1}, 1,
+    v->correct(e, n, (gmg_correction){.z = low_z.at[i], .scale = factor, .low = 1}, 1, y.at[i]);
+    if (n > 1) /* fields that do not begin with an aligned pair */
+      v->correct(e, n - 1, (gmg_correction){.z = (float *)low_z.at[i] + 1, .scale = factor + 1, .low = 1}, 1,
                  (char *)y.at[i] + e->real_size);
-    v->correct(e, n, (gmg_correction){.z = x.at[i], .size = factor + 2}, 1, y.at[i]);
+    v->correct(e, n, (gmg_correction){.z = x.at[i], .scale = factor + 2}, 1, y.at[i]);
     v->correct(e, n, (gmg_correction){.z = r.at[i]}, 1, y.at[i]);
     v->correct(e, n, (gmg_correction){.z = low_z.at[i], .low = 1}, 1, y.at[i]);
   }
@@ -107,17 +108,17 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
   same_twin(name, "step's residual", &x, 8);
   ON_BOTH(i) {
     const gmg_exec *e = i ? d : h;
-    gmg_exec_write_reals(&wide[i], size.at[i], 3, (const double[]){0, 0, 0}); /* unknown */
-    e->vector->normalize_to_low(e, n, x.at[i], size.at[i], NULL);
-    normalized(name, e, &size, i, n, x.at[i], 1 << 21);
-    e->vector->scale_to_low(e, n, size.at[i], x.at[i], low_z.at[i]);
-    e->vector->normalize_to_low(e, n, x.at[i], size.at[i], low_too.at[i]);
+    gmg_exec_write_reals(&wide[i], scale.at[i], 3, (const double[]){0, 0, 0}); /* unknown */
+    e->vector->normalize_to_low(e, n, x.at[i], scale.at[i], NULL);
+    normalized(name, e, &scale, i, n, x.at[i], 1 << 21);
+    e->vector->scale_to_low(e, n, scale.at[i], x.at[i], low_z.at[i]);
+    e->vector->normalize_to_low(e, n, x.at[i], scale.at[i], low_too.at[i]);
     same(name, "unit and shrink", &low_exec[i], &low_exec[i], low_z.at[i], low_too.at[i], n, 0);
-    gmg_exec_write_reals(&wide[i], size.at[i], 3, (const double[]){1e30, 0, 0}); /* wrong */
-    e->vector->normalize_to_low(e, n, x.at[i], size.at[i], low_too.at[i]);
-    normalized(name, e, &size, i, n, x.at[i], 2);
-    e->vector->scale_to_low(e, n, size.at[i], x.at[i], low_z.at[i]);
-    same(name, "unit and shrink, from a wrong size", &low_exec[i], &low_exec[i], low_z.at[i], low_too.at[i], n, 0);
+    gmg_exec_write_reals(&wide[i], scale.at[i], 3, (const double[]){1e30, 0, 0}); /* wrong */
+    e->vector->normalize_to_low(e, n, x.at[i], scale.at[i], low_too.at[i]);
+    normalized(name, e, &scale, i, n, x.at[i], 2);
+    e->vector->scale_to_low(e, n, scale.at[i], x.at[i], low_z.at[i]);
+    same(name, "unit and shrink, from a wrong scale", &low_exec[i], &low_exec[i], low_z.at[i], low_too.at[i], n, 0);
     e->vector->subtract_mean(e, n, x.at[i]);
   }
   if (n > 1) same_twin(name, "centre", &x, 64);
@@ -133,24 +134,24 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
   }
   same_twin(name, "fill", &r, 0);
   same_twin(name, "copy", &y, 0);
-  for (int keep = 0; keep < 2; keep++) { /* not kept: NaN may stand there */
+  for (int keep = 0; keep < 2; keep++) { /* without keep, NaN in the array must not matter */
     twin z = begin_twin(&low_exec[0], &low_exec[1], n, 7);
     ON_BOTH(i) {
       const gmg_exec *e = i ? d : h;
       const double known = 3.5;
-      gmg_exec_write_reals(&wide[i], size.at[i], 1, &known);
+      gmg_exec_write_reals(&wide[i], scale.at[i], 1, &known);
       e->vector->fill(e, n, keep ? 0.75 : NAN, y.at[i]);
-      e->vector->correct(e, n, (gmg_correction){.z = z.at[i], .size = size.at[i], .low = 1}, keep, y.at[i]);
+      e->vector->correct(e, n, (gmg_correction){.z = z.at[i], .scale = scale.at[i], .low = 1}, keep, y.at[i]);
     }
     same_twin(name, keep ? "grow" : "grow anew", &y, 8);
     end_twin(&z);
   }
-  end_twin(&x), end_twin(&y), end_twin(&r), end_twin(&low_z), end_twin(&size), end_twin(&low_too);
+  end_twin(&x), end_twin(&y), end_twin(&r), end_twin(&low_z), end_twin(&scale), end_twin(&low_too);
   end_twin(&direction), end_twin(&factors);
 }
 
-/* Residuals in the narrower type: divided by a size, or multiplied by gmg_scale::next; with a number for the host and without; of u
-   as it is, and of u after a correction. */
+/* Residuals in low precision. They are divided by a number, or multiplied by gmg_scale::next. The host asks for the norm or not.
+   They are of u, or of u after a correction. */
 static void low_residuals(const char *name, const gmg_exec *const e[2], gmg_level *const L[2], const twin *u, const twin *f,
                           const twin *r)
 {
@@ -158,23 +159,23 @@ static void low_residuals(const char *name, const gmg_exec *const e[2], gmg_leve
   const gmg_exec low_exec[2] = {gmg_exec_make(e[0]->context, GMG_F32, 0), gmg_exec_make(e[1]->context, GMG_F32, 0)};
   const double A = 64;
   twin low = begin_twin(&low_exec[0], &low_exec[1], u->n, 0), scale = begin_twin(&wide[0], &wide[1], 3, 0);
-  twin sizes = begin_twin(&wide[0], &wide[1], 2, 0);
-  ON_BOTH(i) gmg_exec_write_reals(&wide[i], sizes.at[i], 2, (const double[]){8, -1});
+  twin divisors = begin_twin(&wide[0], &wide[1], 2, 0);
+  ON_BOTH(i) gmg_exec_write_reals(&wide[i], divisors.at[i], 2, (const double[]){8, -1});
   static const struct {
-    int sized, waits, corrects;
+    int divided, waits, corrects;
   } kinds[] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 1}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1}};
   for (int k = 0; k < 8; k++) {
-    const int sized = kinds[k].sized, waits = kinds[k].waits, corrects = kinds[k].corrects;
+    const int divided = kinds[k].divided, waits = kinds[k].waits, corrects = kinds[k].corrects;
     const gmg_wait wait = waits ? GMG_WAIT : GMG_ENQUEUE;
     double norm[2], f_norm[2] = {0, 0};
     put_scale(&scale, (gmg_scale){.next = 0.5});
     ON_BOTH(i) {
-      const double *memory = sizes.at[i], *size = sized ? memory : NULL;
-      const gmg_correction c = {.z = r->at[i], .size = sized ? NULL : memory + 1}; /* off, and back on */
+      const double *memory = divisors.at[i], *divisor = divided ? memory : NULL;
+      const gmg_correction c = {.z = r->at[i], .scale = divided ? NULL : memory + 1}; /* the first correction is subtracted, the second added again */
       low_exec[i].vector->fill(&low_exec[i], low.n, NAN, low.at[i]);
       double *const norm_of_f = waits ? &f_norm[i] : NULL;
-      norm[i] = corrects ? gmg_operator_of(e[i], &L[i]->A)->correct_residual(e[i], &L[i]->A, c, f->at[i], u->at[i], size, scale.at[i], low.at[i], wait)
-                         : gmg_operator_of(e[i], &L[i]->A)->measure_residual(e[i], &L[i]->A, f->at[i], u->at[i], size, scale.at[i], low.at[i], norm_of_f, wait);
+      norm[i] = corrects ? gmg_operator_of(e[i], &L[i]->A)->correct_residual(e[i], &L[i]->A, c, f->at[i], u->at[i], divisor, scale.at[i], low.at[i], wait)
+                         : gmg_operator_of(e[i], &L[i]->A)->measure_residual(e[i], &L[i]->A, f->at[i], u->at[i], divisor, scale.at[i], low.at[i], norm_of_f, wait);
     }
     same_twin(name, "low residual", &low, A);
     if (corrects) same_twin(name, "correction", u, A);
@@ -184,12 +185,12 @@ static void low_residuals(const char *name, const gmg_exec *const e[2], gmg_leve
       else assert_true(isnan(norm[i]));
     }
     same_number(name, "norm of f beside it", e[0], f_norm[0], f_norm[1], A);
-    noted(name, "what was noted of the low residual", e[0], &scale, sized ? 8 : 2, norm_now, 0.5, A);
+    noted(name, "what was noted of the low residual", e[0], &scale, divided ? 8 : 2, norm_now, 0.5, A);
   }
-  end_twin(&low), end_twin(&scale), end_twin(&sizes);
+  end_twin(&low), end_twin(&scale), end_twin(&divisors);
 }
 
-/* What one level's operator does. */
+/* The operations of a level's operator. */
 static void operations(const char *name, const both *b, int l)
 {
   gmg_solver *const *s = b->solver;
@@ -204,7 +205,7 @@ static void operations(const char *name, const both *b, int l)
       same(name, "coefficients on faces", e[0], e[1], L[0]->A.face[a], L[1]->A.face[a], gmg_face_count(&L[0]->A, a), 64);
   if (L[0]->A.sigma) same(name, "sigma", e[0], e[1], L[0]->A.sigma, L[1]->A.sigma, n, 64);
   ON_BOTH(i) {
-    const gmg_stencil_ops *S = gmg_stencil_of(e[i]);
+    const gmg_grid_ops *S = gmg_grid_ops_of(e[i]);
     gmg_operator_of(e[i], &L[i]->A)->residual(e[i], &L[i]->A, f.at[i], u.at[i], r.at[i]);
     norm[i] = gmg_operator_of(e[i], &L[i]->A)->measure_residual(e[i], &L[i]->A, f.at[i], u.at[i], NULL, NULL, NULL, &f_norm[i], GMG_WAIT);
     magnitude[i] = gmg_operator_of(e[i], &L[i]->A)->magnitude(e[i], &L[i]->A, u.at[i]);
@@ -212,7 +213,7 @@ static void operations(const char *name, const both *b, int l)
     mean[i] = S->dot(e[i], &L[i]->A, f.at[i], NULL) / L[i]->volume;
     gmg_operator_of(e[i], &L[i]->A)->apply(e[i], &L[i]->A, u.at[i], q.at[i]);
   }
-  const double A = 64; /* a few roundings of terms of that size */
+  const double A = 64; /* units in the last place */
   same_twin(name, "residual", &r, A), same_twin(name, "operator", &q, A);
   same_number(name, "residual norm", e[0], norm[0], norm[1], A), same_number(name, "norm of f", e[0], f_norm[0], f_norm[1], A);
   same_number(name, "magnitude", e[0], magnitude[0], magnitude[1], A), same_number(name, "inner product", e[0], dot[0], dot[1], A);
@@ -225,7 +226,51 @@ static void operations(const char *name, const both *b, int l)
   end_twin(&u), end_twin(&f), end_twin(&r), end_twin(&q);
 }
 
-/* Steps of conjugate gradients that are none: nothing moves, whatever stands in p and q. */
+/* An array on the device with this layout. The values of x, which is packed, stand in it, NaN elsewhere. To be released. */
+static void *spread_on_device(const gmg_exec *e, gmg_layout at, size_t first, const void *x)
+{
+  const gmg_layout all = gmg_layout_of_list(first + gmg_offset(at, at.n[0] - 1, at.n[1] - 1, at.n[2] - 1) + 1);
+  char *to = e->memory->alloc(e->context, all.n[0] * e->real_size);
+  assert_non_null(to);
+  e->vector->fill(e, all.n[0], NAN, to);
+  gmg_array_copy(e, gmg_layout_packed(at.n), x, at, to + first * e->real_size);
+  return to;
+}
+
+/* Residuals of arrays with gaps. The first unknown is the first or the second of an aligned pair, rows have even or odd lengths,
+   and f and u have equal or different layouts. */
+static void residuals_with_gaps(const char *name, const both *b, int l)
+{
+  static const struct {
+    size_t f_row, f_rows, f_first, u_row, u_rows, u_first;
+  } gaps[] = {{2, 0, 1, 2, 0, 1}, {3, 1, 0, 3, 1, 1}, {2, 0, 2, 2, 2, 2}, {2, 1, 0, 4, 0, 3}, {0, 0, 1, 1, 1, 0}};
+  gmg_solver *const *s = b->solver;
+  const gmg_exec *h = s[0]->levels_exec, *d = s[1]->levels_exec;
+  const gmg_operator *A = &s[0]->level[l].A;
+  const size_t n = A->cells, size = d->real_size;
+  const double few = 64;
+  twin u = begin_twin(h, d, n, 61), f = begin_twin(h, d, n, 62), r = begin_twin(h, d, n, 0);
+  double f_norm[2];
+  gmg_operator_of(h, A)->residual(h, A, f.at[HOST], u.at[HOST], r.at[HOST]);
+  const double norm = gmg_operator_of(h, A)->measure_residual(h, A, f.at[HOST], u.at[HOST], NULL, NULL, NULL, &f_norm[HOST], GMG_WAIT);
+  for (int k = 0; k < COUNT(gaps); k++) {
+    const gmg_layout packed = gmg_layout_packed(A->n);
+    gmg_residual_layouts at = {packed, packed, packed};
+    at.f.row += gaps[k].f_row, at.f.rows += gaps[k].f_rows, at.u.row += gaps[k].u_row, at.u.rows += gaps[k].u_rows;
+    gmg_operator B = s[1]->level[l].A;
+    void *F = spread_on_device(d, at.f, gaps[k].f_first, f.at[DEVICE]), *U = spread_on_device(d, at.u, gaps[k].u_first, u.at[DEVICE]);
+    const char *of_f = (char *)F + gaps[k].f_first * size, *of_u = (char *)U + gaps[k].u_first * size;
+    B.caller_layouts = &at;
+    gmg_operator_of(d, &B)->residual(d, &B, of_f, of_u, r.at[DEVICE]);
+    same_twin(name, "residual between arrays with gaps", &r, few);
+    const double measured = gmg_operator_of(d, &B)->measure_residual(d, &B, of_f, of_u, NULL, NULL, NULL, &f_norm[DEVICE], GMG_WAIT);
+    same_number(name, "its norm", h, norm, measured, few), same_number(name, "norm of f", h, f_norm[HOST], f_norm[DEVICE], few);
+    d->memory->release(d->context, F), d->memory->release(d->context, U);
+  }
+  end_twin(&u), end_twin(&f), end_twin(&r);
+}
+
+/* Without a direction a step of conjugate gradients moves nothing, whatever p and q hold. */
 static void no_steps(const char *name, const gmg_exec e[2], twin *direction, size_t n)
 {
   static const gmg_cg_scalars none[] = {{.pq = 0, .pr = 1}, {.pq = -1, .pr = 1}, {.pq = 1e-300, .pr = 1e300}, {.pq = 1, .pr = INFINITY},
@@ -254,7 +299,8 @@ static void no_steps(const char *name, const gmg_exec e[2], twin *direction, siz
   end_twin(&scale), end_twin(&p), end_twin(&u), end_twin(&u_before), end_twin(&r), end_twin(&r_before), end_twin(&low_z);
 }
 
-/* Conjugate gradients between two cycles, their numbers in memory; the correction of either type, with a size or as it is. */
+/* Directions of conjugate gradients. Their scalars are in exec's memory. The correction is in either precision, with a scale or
+   without. */
 static void directions(const char *name, const both *b, int l)
 {
   static const gmg_cg_scalars none[] = {{.pq = 0, .zr = 2}, {.pq = -4, .zr = 2}, {.pq = NAN, .zr = 2}};
@@ -266,28 +312,28 @@ static void directions(const char *name, const both *b, int l)
   const size_t n = A[0]->cells;
   const double few = 64;
   twin z = begin_twin(&e[0], &e[1], n, 12), low_z = begin_twin(&low_exec[0], &low_exec[1], n, 12), p = begin_twin(&e[0], &e[1], n, 11);
-  twin q = begin_twin(&e[0], &e[1], n, 0), d = begin_twin(&wide[0], &wide[1], 4, 0), size = begin_twin(&wide[0], &wide[1], 1, 0);
-  ON_BOTH(i) wide[i].vector->fill(&wide[i], 1, 0.75, size.at[i]);
+  twin q = begin_twin(&e[0], &e[1], n, 0), d = begin_twin(&wide[0], &wide[1], 4, 0), scale = begin_twin(&wide[0], &wide[1], 1, 0);
+  ON_BOTH(i) wide[i].vector->fill(&wide[i], 1, 0.75, scale.at[i]);
   static const struct {
-    int single, sized;
+    int single, scaled;
   } corrections[] = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
   for (int kind = 0; kind < COUNT(corrections); kind++) {
-    const int single = corrections[kind].single, sized = corrections[kind].sized;
+    const int single = corrections[kind].single, scaled = corrections[kind].scaled;
     gmg_correction c[2];
-    ON_BOTH(i) c[i] = (gmg_correction){.z = single ? low_z.at[i] : z.at[i], .size = sized ? size.at[i] : NULL, .low = single};
+    ON_BOTH(i) c[i] = (gmg_correction){.z = single ? low_z.at[i] : z.at[i], .scale = scaled ? scale.at[i] : NULL, .low = single};
     for (int flexible = 0; flexible < 2; flexible++) {
       put(&d, (gmg_cg_scalars){.pq = 4, .pr = 5, .zr = 2, .beta = 7});
-      ON_BOTH(i) gmg_stencil_of(&e[i])->cg_beta(&e[i], A[i], c[i], z.at[i], flexible, d.at[i]);
+      ON_BOTH(i) gmg_grid_ops_of(&e[i])->cg_beta(&e[i], A[i], c[i], z.at[i], flexible, d.at[i]);
       same_direction(name, flexible ? "flexible share" : "share", &e[0], &d, few);
       for (size_t k = 0; k < sizeof none / sizeof *none; k++) {
         put(&d, none[k]);
         ON_BOTH(i) {
-          gmg_stencil_of(&e[i])->cg_beta(&e[i], A[i], c[i], z.at[i], flexible, d.at[i]);
+          gmg_grid_ops_of(&e[i])->cg_beta(&e[i], A[i], c[i], z.at[i], flexible, d.at[i]);
           assert_true(got(&d, i).beta == 0);
         }
       }
     }
-    for (int anew = 0; anew < 2; anew++) { /* not kept: NaN may stand there */
+    for (int anew = 0; anew < 2; anew++) { /* without keep, NaN in the array must not matter */
       put(&d, (gmg_cg_scalars){.beta = anew ? 0 : 0.25});
       ON_BOTH(i) {
         if (anew) e[i].vector->fill(&e[i], n, NAN, p.at[i]);
@@ -298,7 +344,7 @@ static void directions(const char *name, const both *b, int l)
     }
   }
   no_steps(name, e, &d, n);
-  end_twin(&z), end_twin(&low_z), end_twin(&p), end_twin(&q), end_twin(&d), end_twin(&size);
+  end_twin(&z), end_twin(&low_z), end_twin(&p), end_twin(&q), end_twin(&d), end_twin(&scale);
 }
 
 static void transfers(const char *name, const both *b, int l)
@@ -310,19 +356,19 @@ static void transfers(const char *name, const both *b, int l)
   twin u = begin_twin(e[0], e[1], n, 21), f = begin_twin(e[0], e[1], n, 22), r = begin_twin(e[0], e[1], n, 0);
   twin coarse = begin_twin(e[0], e[1], m, 23), fine = begin_twin(e[0], e[1], n, 24);
   ON_BOTH(i) {
-    const gmg_stencil_ops *S = gmg_stencil_of(e[i]);
-    if (L[i]->by_faces) S->prolong_faces(e[i], &L[i]->A, L[i]->prolong, coarse.at[i], fine.at[i]);
+    const gmg_grid_ops *S = gmg_grid_ops_of(e[i]);
+    if (L[i]->operator_dependent) S->prolong_faces(e[i], &L[i]->A, L[i]->prolong, coarse.at[i], fine.at[i]);
     else S->tensor(e[i], L[i]->prolong, coarse.at[i], fine.at[i], 1);
     gmg_operator_of(e[i], &L[i]->A)->restrict_residual(e[i], &L[i]->A, L[i]->restrict_, f.at[i], u.at[i], r.at[i], coarse.at[i]);
   }
-  if (!L[0]->by_faces && e[0]->type == GMG_F64) {
+  if (!L[0]->operator_dependent && e[0]->type == GMG_F64) {
     const gmg_exec low_z[2] = {gmg_exec_make(s[0]->context, GMG_F32, 0), gmg_exec_make(s[1]->context, GMG_F32, 0)};
-    twin small = begin_twin(&low_z[0], &low_z[1], n, 0), size = begin_twin(e[0], e[1], 1, 25);
-    ON_BOTH(i) gmg_operator_of(e[i], &L[i]->A)->interpolated_residual(e[i], &L[i]->A, L[i]->prolong, coarse.at[i], f.at[i], u.at[i], size.at[i], small.at[i]);
+    twin small = begin_twin(&low_z[0], &low_z[1], n, 0), divisor = begin_twin(e[0], e[1], 1, 25);
+    ON_BOTH(i) gmg_operator_of(e[i], &L[i]->A)->interpolated_residual(e[i], &L[i]->A, L[i]->prolong, coarse.at[i], f.at[i], u.at[i], divisor.at[i], small.at[i]);
     same_twin(name, "interpolated", &u, 1024), same_twin(name, "its residual", &small, 1024);
-    end_twin(&small), end_twin(&size);
+    end_twin(&small), end_twin(&divisor);
   }
-  /* the host takes weights that nearly repeat for repeating: 1e-12 of them (map.c) */
+  /* the host treats weights that agree within 1e-12 as equal (map.c) */
   same_twin(name, "prolongation", &fine, 1024), same_twin(name, "restriction", &coarse, 1024);
   end_twin(&u), end_twin(&f), end_twin(&r), end_twin(&coarse), end_twin(&fine);
 }
@@ -341,27 +387,27 @@ static void boundaries(const char *name, const both *b)
     twin flux = begin_twin(e[0], e[1], faces, 0), slope = begin_twin(e[0], e[1], faces, 0);
     for (int side = 0; side < 2; side++)
       ON_BOTH(i) if (L[i]->faces.g[a][side]) assert_ok(b->context[i], gmg_set_boundary_values(s[i], a, side, g.at[i]));
-    ON_BOTH(i) gmg_stencil_of(e[i])->flux(e[i], &L[i]->A, &L[i]->faces, a, u.at[i], flux.at[i], slope.at[i]);
+    ON_BOTH(i) gmg_grid_ops_of(e[i])->flux(e[i], &L[i]->A, &L[i]->faces, a, u.at[i], flux.at[i], slope.at[i]);
     same_twin(name, "flux", &flux, 64), same_twin(name, "gradient", &slope, 64);
     end_twin(&g), end_twin(&flux), end_twin(&slope);
   }
-  ON_BOTH(i) gmg_stencil_of(e[i])->pad(e[i], &L[i]->A, &L[i]->faces, u.at[i], p.at[i]);
-  ON_BOTH(i) gmg_stencil_of(e[i])->fold(e[i], &L[i]->A, &L[i]->faces, u.at[i]);
+  ON_BOTH(i) gmg_grid_ops_of(e[i])->pad(e[i], &L[i]->A, &L[i]->faces, u.at[i], p.at[i]);
+  ON_BOTH(i) gmg_grid_ops_of(e[i])->fold(e[i], &L[i]->A, &L[i]->faces, u.at[i]);
   same_twin(name, "ghosts", &p, 64), same_twin(name, "boundary values", &u, 64);
   end_twin(&u), end_twin(&p);
 }
 
 static void everything(const char *name, const gmg_problem *p)
 {
-  gmg_params q = gmg_params_default();
+  gmg_params q = params_for_cycles();
   q.precision = GMG_PRECISION_SAME;
   both b = begin_both(p, &q, name);
   vectors(name, &b.solver[0]->exec, &b.solver[1]->exec, unknowns(p));
-  for (int l = 0; l < b.solver[0]->levels; l++) operations(name, &b, l), directions(name, &b, l);
+  for (int l = 0; l < b.solver[0]->levels; l++) operations(name, &b, l), directions(name, &b, l), residuals_with_gaps(name, &b, l);
   for (int l = 0; l + 1 < b.solver[0]->levels; l++) transfers(name, &b, l);
   boundaries(name, &b);
   end_both(&b);
-  q.symmetric = 1, q.smoother = gmg_smoother_by_name("red_black"); /* other transfers */
+  q.symmetric = 1, q.smoother = gmg_smoother_by_name("red_black"); /* symmetric cycles have other transfers */
   b = begin_both(p, &q, name);
   for (int l = 0; l + 1 < b.solver[0]->levels; l++) transfers(name, &b, l);
   end_both(&b);
@@ -379,7 +425,7 @@ static void operations_agree(void **state)
     }
 }
 
-/* Rows, one a warp, on large levels, and pairs where they do not. */
+/* 2D: a warp processes a row on large levels. Other levels are processed by pairs. */
 static void operations_agree_in_rows(void **state)
 {
   static const plain_case flat[] = {{"few columns", {2, {8, 300, 1}, GMG_CELL, "ndrd"}},  {"vertices", {2, {128, 97, 1}, GMG_VERTEX, "ppdd"}},
@@ -396,7 +442,7 @@ static void operations_agree_in_rows(void **state)
     }
 }
 
-/* Media are in double. */
+/* Variable coefficients, in double. */
 static void operations_agree_in_media(void **state)
 {
   (void)state;
@@ -415,7 +461,8 @@ static void operations_agree_in_media(void **state)
     }
 }
 
-/* Even and odd numbers, unequal, periodic and not: where columns are walked by pairs, on all levels or on some, and where not. */
+/* Coefficients on faces. Kernels process columns by pairs on all levels, on some or on none, depending on even and odd sizes and
+   on periodic axes. */
 static void operations_agree_on_faces(void **state)
 {
   static const plain_case boxes[] = {{"even", {3, {72, 40, 24}, GMG_CELL, "dnddrd"}},     {"even, periodic", {3, {20, 64, 36}, GMG_CELL, "ppddpp"}},
@@ -427,7 +474,7 @@ static void operations_agree_on_faces(void **state)
                                      {"two", {3, {2, 2, 2}, GMG_CELL, "pppppp"}},          {"long", {3, {130, 6, 2}, GMG_CELL, "dddddd"}}};
   static const struct {
     gmg_type type;
-    int with_sigma, faces_given; /* what stands on the last face of a periodic axis is not read */
+    int with_sigma, faces_given; /* faces_given: beta_face is given. On periodic axes its last values are not read */
   } kinds[] = {{GMG_F64, 0, 0}, {GMG_F32, 0, 0}, {GMG_F64, 1, 0}, {GMG_F32, 1, 0}, {GMG_F64, 1, 1}, {GMG_F32, 1, 1}};
   (void)state;
   for (int k = 0; k < COUNT(kinds); k++)
@@ -443,7 +490,7 @@ static void operations_agree_on_faces(void **state)
       everything(boxes[i].name, &p);
       free(beta), free(sigma), free(face[0]), free(face[1]), free(face[2]);
     }
-  for (int centering = 0; centering < 2; centering++) { /* fluxes weigh by volume */
+  for (int centering = 0; centering < 2; centering++) { /* stretched axes: volumes differ */
     medium m = stretched(3, 24, 5, (gmg_centering)centering);
     m.beta = rough(&m.p, unknowns(&m.p), 100, 53), m.p.beta = m.beta;
     if (taken(unknowns(&m.p))) everything("stretched", &m.p);

@@ -1,11 +1,12 @@
-/* Exact red-black on CUDA, where both colours are relaxed in one pass, against the host, which has one after the other. */
+/* Red-black on CUDA, which relaxes both colours in one pass, against the host, which relaxes red and then black. */
 #include "twins.h"
 
+static const double shifts[] = {0, 1};
 
 /* Red-black on the finest level: one to three steps, reversed, from zero. */
 static void red_black_agrees(const char *name, const gmg_problem *p)
 {
-  gmg_params q = gmg_params_default();
+  gmg_params q = params_for_cycles();
   static const struct {
     const char *name;
     int steps, from_zero;
@@ -14,15 +15,15 @@ static void red_black_agrees(const char *name, const gmg_problem *p)
                 {"three steps", 3, 0, GMG_LEG_DOWN},       {"reversed", 1, 0, GMG_LEG_UP_REVERSED},
                 {"two from zero", 2, 1, GMG_LEG_DOWN},     {"three from zero", 3, 1, GMG_LEG_DOWN}};
   q.smoother = gmg_smoother_by_name("red_black"), q.precision = GMG_PRECISION_SAME;
-  q.coarse_cells = 2; /* no grid above is the coarsest, which has no smoother */
+  q.coarse_cells = 2; /* no level above is the coarsest, which has no smoother */
   both b = begin_both(p, &q, name);
   for (int i = 0; i < COUNT(sweeps); i++)
     same_sweeps(name, sweeps[i].name, &b, 0, sweeps[i].steps, sweeps[i].leg, sweeps[i].from_zero, 64);
   end_both(&b);
 }
 
-/* Large levels, and all in 1D, have red and black in one pass, in place, to and fro, or from zero; the host has one after the
-   other. */
+/* On large levels, and on all levels in 1D, both colours are relaxed in one pass: in place, from one field to another, or from
+   zero. */
 static void fused_red_black_agrees(void **state)
 {
   (void)state;
@@ -33,20 +34,20 @@ static void fused_red_black_agrees(void **state)
                             {2, {1000, 601, 1}, GMG_CELL, "dddn"},  {2, {702, 800, 1}, GMG_CELL, "pppp"},
                             {2, {3, 170001, 1}, GMG_CELL, "dddd"},  {2, {100001, 6, 1}, GMG_VERTEX, "ddpp"},
                             {1, {4, 1, 1}, GMG_CELL, "pp"},         {1, {511, 1, 1}, GMG_VERTEX, "dd"}, /* one thread block */
-                            {1, {514, 1, 1}, GMG_CELL, "pp"},       {1, {1025, 1, 1}, GMG_CELL, "pp"},  /* its seam needs phases */
+                            {1, {514, 1, 1}, GMG_CELL, "pp"},       {1, {1025, 1, 1}, GMG_CELL, "pp"},  /* the seam of the periodic axis needs phases */
                             {1, {100001, 1, 1}, GMG_CELL, "dn"},    {1, {99998, 1, 1}, GMG_VERTEX, "nr"}};
   for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
     for (int type = 0; type < 2; type++) {
       gmg_problem p = shaped_problem(&s[g]);
       if (!taken(unknowns(&p))) continue;
       char name[100];
-      p.type = (gmg_type)type, p.shift = g % 2;
+      p.type = (gmg_type)type, p.shift = ROUND_ROBIN(shifts, g);
       snprintf(name, sizeof name, "red_black %dD, grid %d, type %d", p.dim, g, type);
       red_black_agrees(name, &p);
     }
 }
 
-/* In 1D that is so with coefficients of all kinds and on stretched axes, in one thread block and in several. */
+/* Red-black in 1D with all kinds of coefficients and stretched axes, in one thread block and in several. */
 static void red_black_in_line_agrees(void **state)
 {
   (void)state;
@@ -77,7 +78,7 @@ static void red_black_in_line_agrees(void **state)
         const size_t positions = gmg_axis_intervals(&axis) + 1;
         double *x = field(positions, 0);
         char name[100];
-        p.type = (gmg_type)type, p.shift = g % 2;
+        p.type = (gmg_type)type, p.shift = ROUND_ROBIN(shifts, g);
         void *beta = rough(&p, n, 100, 51), *face = rough(&p, n + 1, 100, 54), *sigma = rough(&p, n, 1000, 52);
         for (size_t i = 0; i < positions; i++) x[i] = ((double)i + 0.3 * sin((double)i)) / (double)positions;
         if (kinds[k].stretched) p.coord[0] = x;

@@ -1,4 +1,4 @@
-/* CUDA against the host: every smoother, solves, hard coefficients; what is refused, and data that are no numbers. */
+/* CUDA against the host: smoothers, solves, hard coefficients. Refused arguments, and NaN in f or u. */
 #include "twins.h"
 
 /* --- smoothers and solves -------------------------------------------------------------------------------------------- */
@@ -8,11 +8,11 @@ static void smoothers(const char *name, const gmg_problem *p)
   static const char *const names[] = {"jacobi", "gauss_seidel", "red_black", "chebyshev", "async", "async"};
   for (int k = 0; k < 6; k++) {
     if (!taken(unknowns(p))) continue;
-    gmg_params q = gmg_params_default();
+    gmg_params q = params_for_cycles();
     q.smoother = gmg_smoother_by_name(names[k]);
     q.deterministic = 1, q.precision = GMG_PRECISION_SAME;
     if (k == 5) q.async.local = GMG_LOCAL_JACOBI, q.async.local_sweeps = 3, q.omega = 0.7;
-    if (names[k][0] == 'a') q.async.block[0] = 16, q.async.block[1] = 8, q.async.block[2] = 4; /* the same on both: rates depend on it */
+    if (names[k][0] == 'a') q.async.block[0] = 16, q.async.block[1] = 8, q.async.block[2] = 4; /* the same blocks on both, because factors depend on blocks */
     both b = begin_both(p, &q, name);
     for (int l = 0; l + 1 < b.solver[0]->levels && l < 2; l++) {
       same_sweeps(name, names[k], &b, l, 1, GMG_LEG_DOWN, 1, 1024);
@@ -25,7 +25,7 @@ static void smoothers(const char *name, const gmg_problem *p)
   }
 }
 
-/* Solves: as many cycles, the same solution. */
+/* Solves on both: the numbers of cycles differ by at most `more`, and the solutions agree. */
 static void solves(const char *name, const gmg_problem *p, gmg_params q, int more)
 {
   both b = begin_both(p, &q, name);
@@ -43,7 +43,7 @@ static void solves(const char *name, const gmg_problem *p, gmg_params q, int mor
   assert_true(abs(r[0].cycles - r[1].cycles) <= more);
   const double difference = ulps(e[0], e[1], u.at[0], u.at[1], u.n) * epsilon_of(e[0]);
   if (r[0].status == GMG_OK) assert_below(difference, p->type == GMG_F64 ? 1e-5 : 1e-2);
-  ON_BOTH(i) { /* a cycle as a preconditioner */
+  ON_BOTH(i) { /* preconditioning does not read what z held */
     e[i]->vector->fill(e[i], u.n, NAN, u.at[i]);
     assert_ok(b.context[i], gmg_precondition(b.solver[i], f.at[i], u.at[i]));
     assert_true(isfinite(e[i]->vector->norm2(e[i], u.n, u.at[i])));
@@ -73,16 +73,16 @@ static void solves_agree(void **state)
   for (int i = 0; i < PLAIN; i++)
     for (int k = 0; k < 4; k++) {
       gmg_problem p = shaped_problem(&plain[i].shape);
-      gmg_params q = gmg_params_default();
+      gmg_params q = params_for_cycles();
       q.smoother = gmg_smoother_by_name(names[k]);
       p.type = (i + k) % 2 ? GMG_F64 : GMG_F32;
       q.deterministic = 1;
-      solves(plain[i].name, &p, q, k == 3 ? 2 : 1); /* async has other blocks on the host */
+      solves(plain[i].name, &p, q, k == 3 ? 2 : 1); /* blocks of async differ between host and device */
     }
   static const char *const titles[] = {"F, Cholesky", "full multigrid", "CG", "full multigrid, mixed"};
   for (int k = 0; k < 4; k++) {
     const gmg_problem p = make_problem(3, 48, 40, 36, GMG_CELL, "ddnnpp");
-    gmg_params q = gmg_params_default();
+    gmg_params q = params_for_cycles();
     if (k == 0) q.cycle = GMG_CYCLE_F, q.coarse = GMG_COARSE_CHOLESKY;
     if (k == 1) q.fmg = 1, q.precision = GMG_PRECISION_SAME;
     if (k == 2) q.accel = GMG_ACCEL_CG, q.smoother = gmg_smoother_by_name("red_black");
@@ -91,7 +91,7 @@ static void solves_agree(void **state)
   }
 }
 
-/* One full multigrid start with data on the walls, measured and not, in either precision: what the host makes of it. */
+/* A full multigrid start with boundary values, measured or not, in either precision, agrees with the host's. */
 static void starts_agree(void **state)
 {
   static const struct {
@@ -102,8 +102,8 @@ static void starts_agree(void **state)
   for (int i = 0; i < PLAIN; i++)
     for (int k = 0; k < COUNT(starts); k++) {
       const gmg_problem p = shaped_problem(&plain[i].shape);
-      gmg_params q = gmg_params_default();
-      q.smoother = gmg_smoother_by_name("red_black"); /* async has other blocks on the host */
+      gmg_params q = params_for_cycles();
+      q.smoother = gmg_smoother_by_name("red_black"); /* blocks of async differ between host and device */
       q.max_cycles = 1, q.coarse_rtol = 1e-6;
       q.fmg = starts[k].fmg, q.check_every = count_or_none(starts[k].check_every), q.precision = starts[k].precision;
       both b = begin_both(&p, &q, plain[i].name);
@@ -130,7 +130,7 @@ static void hard_solves_agree(void **state)
                 absorbing(3, 48, 1e8, GMG_CELL), checkerboard(2, 64, 1e3, GMG_CELL)};
   static const char *const names[] = {"ball 1e4", "ball 1e-4, vertices", "ball 1e6", "stretch 10", "sigma 1e8", "checkerboard"};
   for (int i = 0; i < 6; i++) {
-    gmg_params q = gmg_params_default();
+    gmg_params q = params_for_cycles();
     solves(names[i], &m[i].p, q, 3);
     q.precision = GMG_PRECISION_SAME;
     solves(names[i], &m[i].p, q, 3);
@@ -138,7 +138,7 @@ static void hard_solves_agree(void **state)
   }
 }
 
-/* Corrections in float reach the residual that double reaches: the true one, on the host, not what the solver thinks. */
+/* Mixed precision reaches the residual that double reaches. The residual is computed on the host, not taken from the report. */
 static void mixed_reaches_what_double_does(void **state)
 {
   (void)state;
@@ -148,7 +148,7 @@ static void mixed_reaches_what_double_does(void **state)
     for (int fmg = 0; fmg < 2; fmg++) {
       const size_t n = unknowns(&m[i].p);
       double *f = field(n, 21), *r = field(n, 0), truth[2];
-      gmg_params q = gmg_params_default();
+      gmg_params q = params_for_cycles();
       session judge = begin_solver(&m[i].p, &q, 0);
       q.rtol = 1e-10, q.fmg = fmg;
       for (int mixed = 0; mixed < 2; mixed++) {
@@ -172,17 +172,18 @@ static void mixed_reaches_what_double_does(void **state)
   for (int i = 0; i < 5; i++) free_medium(&m[i]);
 }
 
-/* The coarse solver alone, on grids for a warp, a thread block and the whole device: the same solution, and nobody waits. */
+/* The coarse solver alone, on grids for a warp, for a thread block and for the whole device. It agrees with the host's, and the
+   host does not wait. */
 static void coarse_grid(const char *name, gmg_problem p, gmg_type type, gmg_coarse_kind kind)
 {
   if (!taken(unknowns(&p))) return;
-  gmg_params q = gmg_params_default();
+  gmg_params q = params_for_cycles();
   p.type = type;
   q.max_levels = 1, q.coarse = kind, q.precision = GMG_PRECISION_SAME, q.coarse_rtol = type == GMG_F64 ? 1e-11 : 1e-5;
   both b = begin_both(&p, &q, name);
   const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
   twin f = begin_twin(e[0], e[1], unknowns(&p), 61), u = begin_twin(e[0], e[1], unknowns(&p), 62);
-  for (int repeat = 0; repeat < 2; repeat++) { /* nothing of the first stays */
+  for (int repeat = 0; repeat < 2; repeat++) { /* the first solution is not used in the second */
     const size_t before = gmg_cuda_synchronisations(b.context[DEVICE]);
     ON_BOTH(i) assert_ok(b.context[i], gmg_precondition(b.solver[i], f.at[i], u.at[i]));
     assert_int_equal(gmg_cuda_synchronisations(b.context[DEVICE]), before);
@@ -209,7 +210,7 @@ static void coarse_grids_agree(void **state)
       const gmg_problem p = shaped_problem(&shapes[i]);
       char name[64];
       snprintf(name, sizeof name, "%zu x %zu x %zu, type %d", p.n[0], p.n[1], p.n[2], type);
-      if (p.dim == 1 && type == GMG_F32) continue; /* n^2 is beyond it */
+      if (p.dim == 1 && type == GMG_F32) continue; /* the condition number, which grows with n^2, is too large for float */
       coarse_grid(name, p, (gmg_type)type, GMG_COARSE_CG);
       if (unknowns(&p) <= 1024) coarse_grid(name, p, (gmg_type)type, GMG_COARSE_CHOLESKY);
     }
@@ -233,26 +234,26 @@ static void refusals(void **state)
   assert_int_equal(gmg_context_create_cuda(0, NULL, NULL), GMG_ERR_ARGUMENT);
   assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
   const gmg_problem p = make_problem(3, 64, 64, 64, GMG_CELL, "dddddd");
-  gmg_params q = gmg_params_default();
+  gmg_params q = params_for_cycles();
   q.async.block[0] = q.async.block[1] = q.async.block[2] = 64;
   assert_int_equal(gmg_solver_create(c, &p, &q, &s), GMG_ERR_UNSUPPORTED);
   assert_non_null(strstr(gmg_context_error(c), "params.async.block = 64 x 64 x 64"));
-  q = gmg_params_default();
+  q = params_for_cycles();
   q.async.local = GMG_LOCAL_GAUSS_SEIDEL;
   assert_int_equal(gmg_solver_create(c, &p, &q, &s), GMG_ERR_UNSUPPORTED);
   assert_non_null(strstr(gmg_context_error(c), "params.async.local"));
   const gmg_problem huge = make_problem(3, 8192, 8192, 8192, GMG_CELL, "dddddd");
-  q = gmg_params_default();
+  q = params_for_cycles();
   assert_int_equal(gmg_solver_create(c, &huge, &q, &s), GMG_ERR_MEMORY);
-  assert_ok(c, gmg_solver_create(c, &p, &q, &s)); /* and a smaller one works */
+  assert_ok(c, gmg_solver_create(c, &p, &q, &s)); /* a smaller problem works */
   gmg_solver_destroy(s);
   gmg_context_destroy(c);
 }
 
-/* --- data that are no numbers ------------------------------------------------------------------------------------------ */
+/* --- data that are not numbers ----------------------------------------------------------------------------------------- */
 
-/* In f, or in the guess: told by name before anything is computed from it, the guess left as it was, the solver as good
-   as before. */
+/* A value of f or of the guess is not a number. The solve names the array before it computes anything. The guess is unchanged, and
+   the solver still works. */
 static void refuses(const char *name, const both *b, twin *f, twin *u, int in_guess, double bad)
 {
   twin *const spoiled = in_guess ? u : f;
@@ -270,11 +271,11 @@ static void refuses(const char *name, const both *b, twin *f, twin *u, int in_gu
                gmg_status_string(status[i]), gmg_context_error(b->context[i]));
     gmg_exec_write_reals(e, (char *)spoiled->at[i] + at * e->real_size, 1, &before);
     if (in_guess) assert_true(e->vector->norm2(e, u->n, u->at[i]) == 0);
-    assert_ok(b->context[i], gmg_solve(b->solver[i], f->at[i], u->at[i], NULL)); /* still usable */
+    assert_ok(b->context[i], gmg_solve(b->solver[i], f->at[i], u->at[i], NULL)); /* the solver still works */
   }
 }
 
-/* Nobody looks where nothing is measured: NaN in, NaN out, and nothing of it stays. */
+/* gmg_precondition() measures nothing, so it does not notice NaN. NaN in gives NaN out, and the next call is not affected. */
 static void unseen(const both *b, twin *f, twin *u)
 {
   const double nan = NAN;
@@ -300,7 +301,7 @@ static void no_numbers(void **state)
   for (int g = 0; g < 3; g++)
     for (int k = 0; k < 6; k++) {
       const gmg_problem p = shaped_problem(k == 5 ? &closed[g] : &open[g]);
-      gmg_params q = gmg_params_default();
+      gmg_params q = params_for_cycles();
       char name[40];
       snprintf(name, sizeof name, "%dD, %s", p.dim, names[k]);
       q.precision = k == 1 || k == 4 ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;

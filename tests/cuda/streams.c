@@ -1,8 +1,8 @@
-/* Two solvers on CUDA at once, on streams of their own: each is as if the other were not there.
+/* Two solvers at the same time on CUDA, each on its own stream. Neither affects the other.
 
      test_cuda_streams [TEST [by_cycles]]
 
-   by_cycles: only with replayed solves that the host launches cycle by cycle. */
+   by_cycles: only replayed solves whose cycles the host launches. */
 #include "twins.h"
 
 #include <cuda_runtime_api.h>
@@ -10,12 +10,12 @@
 
 static int only_by_cycles;
 
-/* A solver on a stream of its own, and what it computes. */
+/* A solver on its own stream, and its result. */
 typedef struct {
   gmg_context *context;
   gmg_solver *solver;
   cudaStream_t stream;
-  double *f, *u; /* device */
+  double *f, *u; /* on the device */
   double *result;
   int failed;
 } lane;
@@ -26,7 +26,7 @@ static void begin_lane(lane *l, uint64_t seed, int deterministic, int by_cycles)
 {
   const gmg_problem p = make_problem(3, LANE, LANE, LANE, GMG_CELL, "dddddd");
   const size_t bytes = LANE_CELLS * sizeof(double);
-  gmg_params q = gmg_params_default();
+  gmg_params q = params_for_cycles();
   double *f = field(LANE_CELLS, seed);
   q.deterministic = deterministic;
   *l = (lane){.result = field(LANE_CELLS, 0)};
@@ -83,8 +83,8 @@ static void side_by_side(int deterministic, int by_cycles)
   }
 }
 
-/* Solves that are replayed, on each stream by its own thread: deterministic ones compute what each computes alone, bit for bit;
-   asynchronous ones converge. */
+/* Replayed solves at the same time, each stream with its own thread. Deterministic solves give the bits of a solver that runs
+   alone, asynchronous ones converge. */
 static void two_streams(void **state)
 {
   (void)state;
@@ -92,7 +92,7 @@ static void two_streams(void **state)
     for (int deterministic = 0; deterministic < 2; deterministic++) side_by_side(deterministic, by_cycles);
 }
 
-/* One thread enqueues cycles on both in turn and waits for neither: each is as if the other were not there. */
+/* One thread enqueues cycles on the two streams in turn, and does not wait. The results are those of each solver alone. */
 static void streams_alternate(void **state)
 {
   (void)state;

@@ -1,10 +1,10 @@
-/* What nobody measures waits for nothing on CUDA: solves with check_every = GMG_NONE, small calls, and gmg_precondition(), which goes into
-   the caller's own graph. */
+/* Calls that do not wait for the device: solves with check_every = GMG_NONE, small calls, and gmg_precondition(), which can be
+   captured in a graph of the caller's. */
 #include "twins.h"
 
 #include <cuda_runtime_api.h>
 
-/* The same by the runtime's calls themselves, wherever they come from (ld --wrap): all that may wait for the device. */
+/* Counts the runtime's functions that may wait for the device, whoever calls them (ld --wrap). */
 static size_t blocking;
 
 #define COUNTED(name, parameters, arguments)                                        \
@@ -19,7 +19,7 @@ COUNTED(cudaMemcpy, (void *to, const void *from, size_t bytes, enum cudaMemcpyKi
 COUNTED(cudaMemset, (void *to, int value, size_t bytes), (to, value, bytes))
 COUNTED(cudaMalloc, (void **p, size_t bytes), (p, bytes))
 COUNTED(cudaMallocHost, (void **p, size_t bytes), (p, bytes))
-COUNTED(cudaHostAlloc, (void **p, size_t bytes, unsigned flags), (p, bytes, flags)) /* what cudaMallocHost() is in C++ */
+COUNTED(cudaHostAlloc, (void **p, size_t bytes, unsigned flags), (p, bytes, flags)) /* C++ code calls this function for cudaMallocHost() */
 COUNTED(cudaFree, (void *p), (p))
 COUNTED(cudaFreeHost, (void *p), (p))
 
@@ -27,7 +27,7 @@ cudaError_t __real_cudaMemcpyAsync(void *to, const void *from, size_t bytes, enu
 cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream);
 cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-  blocking += kind != cudaMemcpyDeviceToDevice; /* where the host's memory is not page-locked */
+  blocking += kind != cudaMemcpyDeviceToDevice; /* such a copy waits if the host's memory is not page-locked */
   return __real_cudaMemcpyAsync(to, from, bytes, kind, stream);
 }
 
@@ -52,17 +52,18 @@ static void unmeasured(const char *name, const gmg_problem *p, gmg_params q, gmg
     nothing_blocked(name, blocked);
     assert_int_equal(r.cycles, 4);
     const gmg_level *L = b.solver[i]->finest;
-    mean[i] = r.singular ? gmg_stencil_of(e[i])->dot(e[i], &L->A, f.at[i], NULL) / L->volume : 0;
+    mean[i] = r.singular ? gmg_grid_ops_of(e[i])->dot(e[i], &L->A, f.at[i], NULL) / L->volume : 0;
     e[i]->vector->add(e[i], f.n, -mean[i], f.at[i]);
     norm[i] = gmg_operator_of(e[i], &L->A)->measure_residual(e[i], &L->A, f.at[i], u.at[i], NULL, NULL, NULL, &f_norm[i], GMG_WAIT);
   }
   print_message("%-28s residual after 4 cycles: host %.2e, device %.2e\n", name, norm[0] / f_norm[0], norm[1] / f_norm[1]);
-  /* other blocks, other rates, in as many cycles on the finest grid: a prime size takes four times the factor */
+  /* Blocks differ between host and device, and so do factors. On a prime size the factor of a cycle is up to four times the
+     host's. */
   const double most = pow(4, q.max_cycles - 1 + (q.fmg > 1 ? q.fmg : 1));
   assert_true(norm[1] <= most * norm[0] + 1e4 * epsilon_of(e[0]) * f_norm[0]);
-  assert_true(gmg_cuda_synchronisations(b.context[DEVICE]) > 0 && blocking > 0); /* the norm just now: the counters count */
+  assert_true(gmg_cuda_synchronisations(b.context[DEVICE]) > 0 && blocking > 0); /* the norm above waits, so both counters count */
   size_t blocked = 0;
-  for (int repeat = 0; repeat < 3; repeat++) { /* recorded, replayed, and again */
+  for (int repeat = 0; repeat < 3; repeat++) { /* the solve is recorded, replayed, and replayed again */
     if (repeat == 1) blocked = blocking;
     assert_ok(b.context[DEVICE], gmg_solve(b.solver[DEVICE], f.at[DEVICE], u.at[DEVICE], NULL));
   }
@@ -71,17 +72,17 @@ static void unmeasured(const char *name, const gmg_problem *p, gmg_params q, gmg
   end_both(&b);
 }
 
-/* The coarsest grid is one that needs the whole device. */
+/* A hierarchy whose coarsest grid needs the whole device. */
 static gmg_params two_levels(void)
 {
-  gmg_params q = gmg_params_default();
+  gmg_params q = params_for_cycles();
   q.max_levels = 2;
   return q;
 }
 
 static gmg_params by_cholesky(void)
 {
-  gmg_params q = gmg_params_default();
+  gmg_params q = params_for_cycles();
   q.coarse = GMG_COARSE_CHOLESKY, q.coarse_cells = 600;
   return q;
 }
@@ -92,7 +93,7 @@ static void nothing_waits(void **state)
   for (int i = 0; i < PLAIN; i++) {
     gmg_problem p = shaped_problem(&plain[i].shape);
     for (int fmg = 0; fmg < 3; fmg++) {
-      gmg_params q = gmg_params_default();
+      gmg_params q = params_for_cycles();
       q.fmg = fmg, p.type = GMG_F64;
       unmeasured(plain[i].name, &p, q, GMG_PRECISION_SAME);
       if (unknowns(&p) > 100) unmeasured(plain[i].name, &p, q, GMG_PRECISION_MIXED);
@@ -109,13 +110,13 @@ static void nothing_waits(void **state)
 
 static gmg_params accelerated(gmg_accel accel, int fmg)
 {
-  gmg_params q = gmg_params_default();
+  gmg_params q = params_for_cycles();
   q.accel = accel, q.fmg = fmg;
   if (accel == GMG_ACCEL_CG) q.smoother = gmg_smoother_by_name("jacobi");
   return q;
 }
 
-/* The numbers of conjugate gradients stay on the device. */
+/* Accelerated solves do not wait: scalars of conjugate gradients stay on the device. */
 static void accelerations_wait_for_nothing(void **state)
 {
   (void)state;
@@ -136,10 +137,10 @@ static void accelerations_wait_for_nothing(void **state)
   free_medium(&m);
 }
 
-/* One wait for every residual that is measured, and `more`: for the norms of f and of the first residual, which after a full
-   multigrid start is what its cycle waits for; in a singular problem also for f's mean and its norms before and after that is taken
-   off, and for the guess's. As long as every iteration at least halves the residual, and it is far from the target and from
-   rounding, nothing else is looked at. */
+/* A solve waits once for every measured residual, and `more` times besides: once for the norms of f and of the first residual,
+   except after a full multigrid start, which waits for its own cycle; in a singular problem also for the mean of f, for its norms
+   before and after the mean is subtracted, and for the guess's. Nothing else waits while every iteration at least halves the
+   residual, and it is far from the target and from rounding. */
 static void measured(const char *name, const gmg_problem *p, gmg_params q, size_t more)
 {
   gmg_context *c;
@@ -149,7 +150,7 @@ static void measured(const char *name, const gmg_problem *p, gmg_params q, size_
   assert_ok(c, create_on_device(c, p, &q, &s));
   const gmg_exec *e = &s->exec;
   twin f = begin_twin(e, e, unknowns(p), 61), u = begin_twin(e, e, unknowns(p), 0);
-  for (int repeat = 0; repeat < 3; repeat++) { /* cycles are enqueued, recorded, replayed */
+  for (int repeat = 0; repeat < 3; repeat++) { /* first enqueued, then recorded, then replayed */
     gmg_report r;
     e->vector->fill(e, unknowns(p), 0, u.at[0]);
     const size_t before = gmg_cuda_synchronisations(c);
@@ -187,14 +188,14 @@ static void iterations_wait_once(void **state)
   free_medium(&m);
 }
 
-/* Residual, fluxes, a boundary value and preconditioning, singular problems and mixed precision included. */
+/* Residual, fluxes, a boundary value and preconditioning do not wait, also in singular problems and in mixed precision. */
 static void small_calls_only_enqueue(void **state)
 {
   (void)state;
   for (int i = 0; i < PLAIN; i++)
     for (int mixed = 0; mixed < 2; mixed++) {
       const gmg_problem p = shaped_problem(&plain[i].shape);
-      gmg_params q = gmg_params_default();
+      gmg_params q = params_for_cycles();
       gmg_context *c;
       gmg_solver *s;
       if (mixed && unknowns(&p) < 100) continue;
@@ -218,8 +219,9 @@ static void small_calls_only_enqueue(void **state)
     }
 }
 
-/* An acceleration knows its residual by recursion: where it meets the target or hardly falls the truth is looked up, and where they
-   differ rounding's share, and the recursion starts anew. */
+/* An acceleration computes its residual by recursion. If that residual meets the target or hardly falls, the true one is computed.
+   If they differ, the rounding floor is computed, too, and the recursion starts anew. So each such look waits three times at
+   most. */
 static size_t waits_for_the_truth(const gmg_report *r)
 {
   size_t looks = 1;
@@ -227,8 +229,8 @@ static size_t waits_for_the_truth(const gmg_report *r)
   return 3 * looks;
 }
 
-/* A solve that is measured waits once for every norm that its report holds, the first of which comes with that of f; where it is
-   accelerated for that of f, too. */
+/* A measured solve waits once for every norm in its report. The norm of f comes with the first residual, except in an accelerated
+   solve. */
 static void only_norms_are_read(void **state)
 {
   static const struct {
@@ -245,11 +247,11 @@ static void only_norms_are_read(void **state)
     for (int check_every = 1; check_every <= 3; check_every++)
       for (int k = 0; k < SOLVES; k++) {
         const gmg_problem p = shaped_problem(&plain[i].shape);
-        gmg_params q = solves[k].cholesky ? by_cholesky() : gmg_params_default();
+        gmg_params q = solves[k].cholesky ? by_cholesky() : params_for_cycles();
         gmg_context *c;
         gmg_solver *s;
         gmg_report r;
-        if (strspn(plain[i].shape.bc, "np") == strlen(plain[i].shape.bc) || unknowns(&p) < 100) continue; /* singular: means too */
+        if (strspn(plain[i].shape.bc, "np") == strlen(plain[i].shape.bc) || unknowns(&p) < 100) continue; /* singular problems also wait for means */
         q.precision = solves[k].mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME, q.rtol = 1e-6;
         q.check_every = check_every, q.fmg = solves[k].fmg, q.accel = solves[k].accel;
         assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
@@ -291,7 +293,7 @@ static void captured(const char *name, const gmg_problem *p, gmg_params q, gmg_p
   twin r[RIGHT_SIDES], z[RIGHT_SIDES], in = begin_twin(e, e, unknowns(p), 0), out = begin_twin(e, e, unknowns(p), 0);
   for (int i = 0; i < RIGHT_SIDES; i++) {
     r[i] = begin_twin(e, e, unknowns(p), 70 + (uint64_t)i), z[i] = begin_twin(e, e, unknowns(p), 0);
-    if (i) e->vector->add(e, r[i].n, 1e6 * i, r[i].at[0]); /* of another size */
+    if (i) e->vector->add(e, r[i].n, 1e6 * i, r[i].at[0]); /* values of another magnitude */
     assert_ok(c, gmg_precondition(s, r[i].at[0], z[i].at[0]));
   }
   assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
@@ -317,8 +319,8 @@ static void precondition_is_captured(void **state)
   (void)state;
   for (int i = 0; i < PLAIN; i++) {
     const gmg_problem p = shaped_problem(&plain[i].shape);
-    captured(plain[i].name, &p, gmg_params_default(), GMG_PRECISION_SAME);
-    if (unknowns(&p) > 100) captured(plain[i].name, &p, gmg_params_default(), GMG_PRECISION_MIXED);
+    captured(plain[i].name, &p, params_for_cycles(), GMG_PRECISION_SAME);
+    if (unknowns(&p) > 100) captured(plain[i].name, &p, params_for_cycles(), GMG_PRECISION_MIXED);
   }
   const gmg_problem p = make_problem(3, 64, 64, 64, GMG_CELL, "ddnndd");
   captured("a large coarsest grid", &p, two_levels(), GMG_PRECISION_SAME);

@@ -1,4 +1,4 @@
-/* Stands for a test that calls the CUDA runtime itself, where there is none: says so. */
+/* Replaces tests that call the CUDA runtime in a build without CUDA. Prints the reason, and is skipped. */
 #include "device.h"
 
 int main(void) { return without_device(); }

@@ -1,4 +1,4 @@
-/* Copies to shared memory that end at the wait: what is read too early is still the old value. */
+/* Asynchronous copies to shared memory. They are done at the wait, so code that reads before it gets the old value. */
 #ifndef GMG_EMULATOR_CUDA_PIPELINE_H
 #define GMG_EMULATOR_CUDA_PIPELINE_H
 

@@ -1,6 +1,6 @@
-/* What kernels and their launches need of CUDA C++, for the host's compiler. translate.py replaces what no header can express:
-   <<< >>>, shared memory of dynamic size, and PTX instructions, which are functions here (emulator::ptx). Included instead of
-   NVIDIA's header. Calls emulator.cpp. */
+/* The part of CUDA C++ that kernels and their launches need, for the host's compiler. translate.py replaces what no header can
+   express: <<< >>>, shared memory of dynamic size, and PTX instructions, which are functions here (emulator::ptx). Included
+   instead of NVIDIA's header. Calls emulator.cpp. */
 #ifndef GMG_EMULATOR_CUDA_RUNTIME_H
 #define GMG_EMULATOR_CUDA_RUNTIME_H
 
@@ -159,14 +159,14 @@ extern thread_local char dynamic_shared[227 * 1024];
 enum barrier { THREAD_BLOCK, BLOCKS_TOGETHER };
 void wait_for(barrier which);
 void wait_for_warp();
-void spin();                             /* lets the others run */
-void *exchange(const void *mine, int from, size_t bytes); /* of all lanes of a warp: that of lane `from` */
+void spin();                             /* lets the other threads run */
+void *exchange(const void *mine, int from, size_t bytes); /* the value of lane `from`, for all lanes of a warp */
 void copy_later(void *to, const void *from, size_t bytes);
 void commit_copies();
 void finish_copies(unsigned all_but);
 unsigned lane();
 
-void *in_block(void *mine, unsigned rank);             /* of those that run together */
+void *in_block(void *mine, unsigned rank);             /* the lanes that run together */
 unsigned address_of(const void *mine, unsigned rank);  /* in 32 bits */
 void *pointer_to(unsigned address);
 

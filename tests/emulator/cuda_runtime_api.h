@@ -1,6 +1,6 @@
-/* The CUDA runtime of the emulator: those calls of NVIDIA's header of this name that gmg, its tests and its demos use, with one
-   device, which is this machine's processor. Every call is done when it returns, whatever its stream. For C and C++.
-   Calls emulator.cpp; included in the place of NVIDIA's header. */
+/* The CUDA runtime of the emulator: the functions of NVIDIA's header of this name that gmg, its tests and its demos use. There is
+   one device, the processor. A call has finished when it returns, whatever its stream. For C and C++. Calls emulator.cpp. Included
+   instead of NVIDIA's header. */
 #ifndef GMG_EMULATOR_CUDA_RUNTIME_API_H
 #define GMG_EMULATOR_CUDA_RUNTIME_API_H
 

@@ -93,12 +93,12 @@ struct warp {
 
 struct together;
 
-/* Of a thread of the host that runs blocks. */
+/* State of a host thread that runs blocks. */
 struct worker {
   context scheduler;
   std::vector<fiber> fibers{MAX_THREADS};
   std::vector<char *> stacks;
-  std::vector<unsigned> lanes; /* of the warp that runs, in the order in which they run */
+  std::vector<unsigned> lanes; /* threads of the running warp, in the order in which they run */
   warp warps[MAX_THREADS / WARP];
   unsigned alive, waiting, rank;
   const std::function<void()> *run;
@@ -255,7 +255,7 @@ void *pointer_to(unsigned address)
 
 namespace ptx {
 struct mbarrier {
-  int bytes;           /* still to come */
+  int bytes;           /* arrivals that are missing */
   short pending, phase; /* arrivals still to come; parity of the phase that is under way */
 };
 static std::mutex mbarriers;
@@ -382,12 +382,12 @@ static uint3 block_of(unsigned long number, dim3 blocks)
 
 /* --- threads of the host for blocks that run together --------------------------------------------------------------------- */
 
-/* They are kept: their stacks are many pages. */
+/* Threads are kept for later launches, because their stacks are many pages. */
 struct crew {
   std::mutex busy, lock;
   std::condition_variable changed;
   std::vector<std::thread> thread;
-  std::vector<unsigned> taken; /* rounds that each has begun */
+  std::vector<unsigned> taken; /* rounds that each thread has begun */
   unsigned round = 0, wanted = 0, left = 0;
   std::function<void(unsigned)> work;
 
@@ -422,7 +422,7 @@ struct crew {
 
 static crew *the_crew()
 {
-  static crew *const c = new crew; /* never ends: its threads wait until the process does */
+  static crew *const c = new crew; /* is never destroyed: its threads wait until the process ends */
   return c;
 }
 

@@ -36,14 +36,14 @@ struct CUgraphExec_st {
 
 struct CUstream_st {
   CUgraph_st *captured;
-  int own, invalid; /* the graph is the capture's own */
+  int own, invalid; /* 1: the graph belongs to the capture */
 };
 
 struct CUevent_st {
   std::chrono::steady_clock::time_point at;
 };
 
-static std::mutex lock; /* of what follows */
+static std::mutex lock; /* state of the work that follows */
 static std::map<void *, size_t> allocated;
 static std::map<const void *, int> most_shared;
 static size_t used;
@@ -318,7 +318,7 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cud
   return cudaSuccess;
 }
 
-/* The graph may be destroyed before it runs: what it needs goes to the other, and no graph is instantiated twice. */
+/* A graph may be destroyed before it runs, so the instance takes its work. No graph is instantiated twice. */
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *run, cudaGraph_t graph, unsigned long long)
 {
   *run = new CUgraphExec_st{graph->nodes, std::move(graph->bodies), std::move(graph->conditions)};

@@ -1,6 +1,5 @@
-/* Every allocation of a create and of a plan fails in turn: GMG_ERR_MEMORY with a text, nothing leaks (allocations are
-   counted here, and the sanitizer build looks too), and the context makes the solver as soon as there is memory. A solve
-   allocates nothing. */
+/* Each allocation of a create or plan fails in turn: the status is GMG_ERR_MEMORY with a text, nothing leaks, and the context can
+   then create the solver. The test counts allocations, and the sanitizer checks them, too. A solve allocates nothing. */
 #include "gmg_cuda.h"
 #include "media.h"
 #include "sample.h"
@@ -8,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static long live, made, fail_at = -1; /* fail_at: number of the allocation to refuse, -1: none */
+static long live, made, fail_at = -1; /* fail_at: number of the allocation that fails, -1: none */
 
 static int refuse(void) { return made++ == fail_at; }
 
-/* The linker sends the library's calls here (-Wl,--wrap). */
+/* The linker replaces the library's calls by these functions (-Wl,--wrap). */
 void *__real_malloc(size_t n);
 void *__real_calloc(size_t n, size_t size);
 void *__real_aligned_alloc(size_t alignment, size_t n);
@@ -37,7 +36,7 @@ void __wrap_free(void *p)
   __real_free(p);
 }
 
-/* One create or plan with allocation k refused, which must show unless it is one of fewer. */
+/* A create (or plan, if s is NULL) whose allocation k fails. If there are so many allocations, it must fail. */
 static gmg_status attempt(gmg_context *c, const gmg_problem *p, const gmg_params *params, int k, gmg_solver **s)
 {
   static gmg_plan_info info;
@@ -54,7 +53,7 @@ static gmg_status attempt(gmg_context *c, const gmg_problem *p, const gmg_params
   return status;
 }
 
-/* How many allocations could be refused; 0 if the library does not support the problem. */
+/* Fails every allocation in turn, and returns their number; 0 if the library does not support the problem. */
 static int create_with_failures(const gmg_problem *p, const gmg_params *params, int threads)
 {
   gmg_context *c;
@@ -70,7 +69,7 @@ static int create_with_failures(const gmg_problem *p, const gmg_params *params, 
   assert_int_equal(live, before);
   while (attempt(c, p, params, failures, &s) == GMG_ERR_MEMORY) failures++;
   if (s) {
-    made = 0; /* a solve, boundary values, an update, a preconditioning: no allocation */
+    made = 0; /* the following calls allocate nothing */
     const gmg_status outcome = gmg_solve(s, f, u, NULL);
     assert_true(outcome <= GMG_STAGNATED);
     for (int a = 0; a < p->dim; a++)
@@ -93,7 +92,7 @@ static void every_allocation_fails_in_turn(void **state)
   for (int i = 0; gmg_smoother_name(i); i++)
     for (int variant = 0; variant < 2; variant++) {
       gmg_problem p = make_problem(3, 13, 11, 9, variant ? GMG_CELL : GMG_VERTEX, variant ? "dnpprr" : "nnnnnn");
-      gmg_params params = gmg_params_default();
+      gmg_params params = params_for_cycles();
       params.smoother = gmg_smoother_by_name(gmg_smoother_name(i));
       params.fmg = variant, params.coarse = variant ? GMG_COARSE_CHOLESKY : GMG_COARSE_CG;
       params.accel = variant ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
@@ -102,7 +101,7 @@ static void every_allocation_fails_in_turn(void **state)
     }
 }
 
-/* Whatever else there is to allocate: types, accelerations, orders of blocks, a single level, coefficients. */
+/* Random problems, for other allocations: of both types, accelerations, orders of blocks, a single level, coefficients. */
 static void of_random_problems_too(void **state)
 {
   (void)state;
@@ -121,7 +120,7 @@ static void of_an_offloaded_smoother(void **state)
   medium m[] = {ball(3, 12, 10, GMG_CELL), absorbing(2, 20, 10, GMG_VERTEX)};
   gmg_context *device;
   gmg_smoother *there;
-  gmg_params q = gmg_params_default();
+  gmg_params q = params_for_cycles();
   fail_at = -1;
   assert_int_equal(gmg_context_create_host(1, &device), GMG_OK);
   made = 0, fail_at = 0;

@@ -1,5 +1,5 @@
-/* Smoothers with 2 to 4 threads on grids large enough to be shared out, long lines included; above all those whose threads
-   share values without waiting. They converge to what one thread finds. Made for the thread sanitizer (preset tsan). */
+/* Smoothers with 2 to 4 threads, on grids and lines that are large enough for several threads, converge to the solution of one
+   thread. Mainly for the thread sanitizer (preset tsan). */
 #include "sample.h"
 
 #include <stdlib.h>
@@ -39,14 +39,15 @@ static double *solution(const gmg_problem *p, const gmg_params *q, int threads)
 
 static void smoothers_converge_with_several_threads(void **state)
 {
+  static const gmg_centering centerings[] = {GMG_VERTEX, GMG_CELL};
   (void)state;
   for (int g = 0; g < GRIDS; g++)
     for (gmg_type type = GMG_F64; type <= GMG_F32; type++) {
       gmg_problem p = make_problem(grids[g].dim, grids[g].n[0], grids[g].n[1], grids[g].n[2],
-                                   g % 2 ? GMG_CELL : GMG_VERTEX, grids[g].bc);
+                                   ROUND_ROBIN(centerings, g), grids[g].bc);
       p.type = type, p.shift = 1;
-      p.h[0] = p.h[1] = p.h[2] = 1; /* no eigenvalue below 1: an error is no larger than its residual */
-      gmg_params q = gmg_params_default();
+      p.h[0] = p.h[1] = p.h[2] = 1; /* no eigenvalue is below 1, so the error is at most the residual */
+      gmg_params q = params_for_cycles();
       q.rtol = type == GMG_F32 ? 1e-5 : 1e-10, q.deterministic = 1;
       const size_t n = unknowns(&p);
       double *expected = solution(&p, &q, 1), *f = field(n, 1);

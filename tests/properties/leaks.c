@@ -1,6 +1,6 @@
-/* A thousand rounds of create, solve, destroy: after a warm-up not a byte more is allocated, and resident memory stays.
+/* A thousand rounds of create, solve, destroy. After a warm-up neither allocated nor resident memory grows.
 
-   test_leaks cuda: on a CUDA device, where its memory is looked at. Others may use the device meanwhile. */
+   test_leaks cuda: on a CUDA device, with the device's memory. Other programs may use the device at the same time. */
 #include "sample.h"
 
 #include "gmg_cuda.h"
@@ -15,7 +15,7 @@ enum { VARIETY = 50, VARIABLE_EVERY = 5, WARM_UP = (SANITIZED ? 1 : 4) * VARIETY
 static size_t allocated(void)
 {
   const struct mallinfo2 m = mallinfo2();
-  return SANITIZED ? 0 : m.uordblks + m.hblkhd; /* the sanitizer has its own memory, and looks for leaks itself */
+  return SANITIZED ? 0 : m.uordblks + m.hblkhd; /* a sanitizer uses memory itself, and searches leaks itself */
 }
 
 static size_t resident(void)
@@ -27,7 +27,7 @@ static size_t resident(void)
   return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Create, plan, solve, an error, update, end; also those rounds that create refuses. */
+/* A round: plan, create, solve, an error, an update, destroy. Some rounds are refused by create. */
 static void one_round(int number)
 {
   const int seed = number % VARIETY, coefficients = seed % VARIABLE_EVERY == VARIABLE_EVERY - 1;
@@ -68,10 +68,10 @@ static void a_thousand_rounds_do_not_grow(void **state)
     fail_msg("%zu bytes resident after %d rounds, %zu after %d", resident(), ROUNDS, pages, WARM_UP);
 }
 
-/* The first rounds load code; then the most that was free in an early stretch is still free in the last one. */
+/* The first rounds load code. After them the largest free memory of an early stretch must still be free in the last stretch. */
 static void device_memory_stays(void **state)
 {
-  enum { STRETCH = 2 * VARIETY, GROWTH_ALLOWED = 1 << 22 }; /* 8 kB a round would show */
+  enum { STRETCH = 2 * VARIETY, GROWTH_ALLOWED = 1 << 22 }; /* a loss of 8 kB each round would be noticed */
   size_t early = 0, late = 0;
   (void)state;
   for (int i = 0; i < ROUNDS; i++) {
@@ -84,8 +84,8 @@ static void device_memory_stays(void **state)
   assert_true(late + GROWTH_ALLOWED >= early);
 }
 
-/* Freed blocks that the C library keeps in each thread's cache count as allocated: the cache is switched off, which only a
-   fresh process can do. */
+/* The C library counts freed blocks in each thread's cache as allocated. So the cache is switched off, which only a new process
+   can do. */
 int main(int argc, char **argv)
 {
   if (!SANITIZED && !getenv("GLIBC_TUNABLES")) {

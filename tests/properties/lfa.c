@@ -1,5 +1,5 @@
-/* Two-grid cycles on periodic problems against local Fourier analysis, which is exact there; undamped Jacobi against its
-   discrete symbol, Chebyshev steps against their polynomial. */
+/* Two-grid cycles on periodic problems against local Fourier analysis, which is exact for them; undamped Jacobi against its
+   discrete symbol; Chebyshev steps against their polynomial. */
 #include "sweeps.h"
 
 #include <math.h>
@@ -16,9 +16,9 @@ static void two_grid_factors(void **state)
         for (int smoother = 0; smoother < 4; smoother++)
           for (int post = 1; post <= 2; post++) {
             const size_t n = sizes[dim];
-            if (centering == GMG_VERTEX && restriction == GMG_RESTRICT_ADJOINT) continue; /* the same thing */
+            if (centering == GMG_VERTEX && restriction == GMG_RESTRICT_ADJOINT) continue; /* on vertices both restrictions are the same */
             gmg_problem p = make_problem(dim, n, dim > 1 ? n : 1, dim > 2 ? n : 1, centering, "pppppp");
-            gmg_params params = gmg_params_default();
+            gmg_params params = params_for_cycles();
             params.smoother = gmg_smoother_by_name(names[smoother]);
             params.deterministic = 1;
             params.restriction = (gmg_restriction)restriction;
@@ -28,26 +28,26 @@ static void two_grid_factors(void **state)
             const double predicted = gmg_lfa_two_grid(&s.solver->level[0].A, &params, 0, (int)n);
             end_solver(&s);
             const double measured = measured_factor(&p, &params, 2, 25);
-            /* lexicographic order has a beginning on a periodic grid, the analysis none */
+            /* on a periodic grid lexicographic order begins somewhere, in the analysis nowhere */
             if (fabs(measured - predicted) > (smoother == 3 ? 0.06 : 0.02))
               fail_msg("%s, %dD, centring %d, restriction %d, V(1,%d): measured %.4f, predicted %.4f", names[smoother], dim,
                        centering, restriction, post, measured, predicted);
           }
 }
 
-/* Known by heart: 1D vertex-centred red-black is exact in one two-grid cycle; Jacobi with weight 4/5 in 2D has
-   smoothing factor 3/5. */
+/* Known values: 1D vertex-centred red-black is exact in one two-grid cycle, and Jacobi with weight 4/5 in 2D has the smoothing
+   factor 3/5. */
 static void known_values(void **state)
 {
   (void)state;
   gmg_operator A = {.centering = GMG_VERTEX, .dim = 1, .coupling = {1, 0, 0}, .coarsened = {1, 0, 0}, .n = {64, 1, 1}, .cells = 64,
                     .kind = &gmg_seven_point};
-  gmg_params params = gmg_params_default();
+  gmg_params params = params_for_cycles();
   params.smoother = gmg_smoother_by_name("red_black"), params.omega = 1;
   assert_below(gmg_lfa_two_grid(&A, &params, 0, 32), 1e-3);
   gmg_operator B = {.centering = GMG_VERTEX, .dim = 2, .coupling = {1, 1, 0}, .coarsened = {1, 1, 0}, .n = {64, 64, 1}, .cells = 4096,
                     .kind = &gmg_seven_point};
-  params.smoother = gmg_smoother_by_name("jacobi"), params.omega = 0.8, params.pre = 1, params.post = 0; /* resolved: none */
+  params.smoother = gmg_smoother_by_name("jacobi"), params.omega = 0.8, params.pre = 1, params.post = 0; /* here 0 means none, because params are resolved */
   assert_near(gmg_lfa_two_grid(&B, &params, 0, 32), 0.6, 0.01);
 }
 
@@ -56,14 +56,14 @@ static void no_symbol_no_number(void **state)
 {
   (void)state;
   gmg_smoother mine = *gmg_smoother_by_name("jacobi");
-  gmg_params params = gmg_params_default();
+  gmg_params params = params_for_cycles();
   gmg_operator A = {.centering = GMG_VERTEX, .dim = 1, .coupling = {1, 0, 0}, .coarsened = {1, 0, 0}, .n = {64, 1, 1}, .cells = 64,
                     .kind = &gmg_seven_point};
   params.smoother = &mine;
   assert_true(isnan(gmg_lfa_two_grid(&A, &params, 0, 32)));
 }
 
-/* Sweeps that undamped Jacobi needs for a factor 100, against cos(pi h) of the 5- and 7-point operators. */
+/* The sweeps that undamped Jacobi needs to reduce the error by 100, against cos(pi h) of the 5- and 7-point operators. */
 static void jacobi_follows_its_symbol(void **state)
 {
   (void)state;
@@ -82,7 +82,7 @@ static void jacobi_follows_its_symbol(void **state)
     for (size_t c = 0; c < n; c++) f[c] = cos((double)(c % m + c / m % m + 2) / (double)(m + 1));
     session s = begin_solver(&p, &params, 2);
     const double expected = log(0.01) / log(cos(M_PI / (double)(m + 1)));
-    smooth(&s, f, u, (int)expected, GMG_LEG_DOWN); /* the slowest mode remains */
+    smooth(&s, f, u, (int)expected, GMG_LEG_DOWN); /* afterwards the slowest mode is alone */
     gmg_residual(s.solver, f, u, r);
     const double start = norm2(r, n);
     int sweeps = 0;
@@ -117,9 +117,9 @@ static void chebyshev_follows_its_polynomial(void **state)
       for (size_t i = 0; i < n; i++) w[i] = u[i] = cos(angle * (double)(i % m)) * cos(2 * angle * (double)(i / m));
       session s = begin_solver(&p, &params, 2);
       double low, high;
-      gmg_high_frequency_range(&s.solver->level[0].A, &low, &high);
+      gmg_smoothing_range(&s.solver->level[0].A, &low, &high);
       const double theta = (high + low) / 2, delta = (high - low) / 2;
-      assert_near(low, (p.shift + 2 * c) / diag, 1e-12); /* one axis at its roughest beginning, the other smooth */
+      assert_near(low, (p.shift + 2 * c) / diag, 1e-12); /* the lowest high frequency along one axis, smooth along the other */
       assert_near(high, (p.shift + 8 * c) / diag, 1e-12);
       smooth(&s, f, u, 1, GMG_LEG_DOWN);
       const double ratio = chebyshev(degree, (theta - lambda) / delta) / chebyshev(degree, theta / delta);

@@ -1,4 +1,4 @@
-/* The offloaded smoother, its device being another host context: what its inner smoother does. On CUDA:
+/* The offloading smoother, with another host context as its device, gives the results of its inner smoother. For CUDA see
    test_cuda_device_context. */
 #include "gmg_cuda.h"
 #include "media.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* To rounding: where fields lie decides which unknowns a compiler for this very processor takes together. */
+/* Whether results agree up to rounding. A compiler may vectorise a loop in other groups if a field begins at another address. */
 static int alike(gmg_type type, const void *a, const void *b, size_t n)
 {
   double most = 0, apart = 0;
@@ -21,7 +21,7 @@ static int alike(gmg_type type, const void *a, const void *b, size_t n)
   return apart <= 64 * (type == GMG_F64 ? DBL_EPSILON : FLT_EPSILON) * most;
 }
 
-/* Both solvers on the problem; after it an update to twice the coefficients, and again. */
+/* Solves with the smoother and with the offloaded one. Then updates both to another shift, and solves again. */
 static void same_solves(const char *name, const gmg_problem *p, gmg_params q)
 {
   const size_t n = unknowns(p), bytes = n * (p->type == GMG_F32 ? sizeof(float) : sizeof(double));
@@ -74,7 +74,7 @@ static void offloaded_is_the_same(void **state)
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
     for (int k = 0; gmg_smoother_name(k); k++) {
       gmg_problem p = shaped_problem(&shapes[i]);
-      gmg_params q = gmg_params_default();
+      gmg_params q = params_for_cycles();
       p.type = (i + (size_t)k) % 2 ? GMG_F64 : GMG_F32;
       q.smoother = gmg_smoother_by_name(gmg_smoother_name(k));
       q.deterministic = 1, q.max_cycles = 12, q.precision = GMG_PRECISION_SAME;
@@ -90,7 +90,7 @@ static void offloaded_is_the_same_in_media(void **state)
   (void)state;
   medium m[] = {ball(3, 20, 1e2, GMG_CELL), absorbing(2, 40, 1e4, GMG_CELL), stretched(3, 18, 4, GMG_VERTEX)};
   for (int i = 0; i < 3; i++) {
-    gmg_params q = gmg_params_default();
+    gmg_params q = params_for_cycles();
     q.deterministic = 1, q.precision = GMG_PRECISION_SAME;
     same_solves("medium", &m[i].p, q);
     q.smoother = gmg_smoother_by_name("red_black");
@@ -117,7 +117,7 @@ static void refusals(void **state)
   static const gmg_smoother_ops failing = {.setup = no_setup, .sweep = no_sweep};
   static const gmg_smoother none = {.name = "none"}, fails = {.name = "fails", .ops = {[GMG_BACKEND_HOST] = {[GMG_F64] = &failing}}};
   gmg_problem p = make_problem(3, 16, 16, 16, GMG_CELL, "dddddd");
-  gmg_params q = gmg_params_default();
+  gmg_params q = params_for_cycles();
   gmg_context *device, *host;
   gmg_smoother *there;
   gmg_solver *s;
@@ -136,7 +136,7 @@ static void refusals(void **state)
   q.smoother = there;
   assert_int_equal(gmg_solver_create(host, &p, &q, &s), GMG_ERR_MEMORY);
   assert_non_null(strstr(gmg_context_error(host), "offloaded fails"));
-  p.type = GMG_F32; /* for which it has nothing */
+  p.type = GMG_F32; /* for which it has no functions */
   assert_int_equal(gmg_solver_create(host, &p, &q, &s), GMG_ERR_UNSUPPORTED);
   gmg_smoother_offload_destroy(there);
   gmg_context_destroy(host);

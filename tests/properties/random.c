@@ -1,7 +1,7 @@
-/* 500 random problems, from fixed seeds, against a dense direct solve: sizes 1 to 40, 1D to 3D, both centrings, all
-   boundary kinds with values, shifts, anisotropy, coefficients and stretched axes, every smoother, cycle, coarse solver,
-   acceleration and type. Two things are asked of each: its true residual, by the reference's matrix, is what the report
-   says it is; and the solution is the reference's. */
+/* 500 random problems, from fixed seeds, against a dense direct solve: sizes 1 to 40, 1D to 3D, both centrings, all boundary
+   conditions with values, shifts, anisotropy, coefficients and stretched axes, every smoother, cycle, coarse solver, acceleration
+   and type. The residual of the solution, computed with the reference's matrix, must be the reported one. The solution must be
+   that of the reference. */
 #include "reference.h"
 #include "sample.h"
 
@@ -12,7 +12,7 @@
 
 enum { CASES = 500, MOST_UNKNOWNS = 1000 };
 
-/* Asked for; and the error of the solution that may come with it (measured: a twentieth of that). */
+/* Tolerance of the solve, and allowed error of the solution (measured: a twentieth of it). */
 static const double rtol[] = {[GMG_F32] = 1e-4, [GMG_F64] = 1e-9};
 static const double tolerance[] = {[GMG_F32] = 5e-3, [GMG_F64] = 5e-8};
 static const double epsilon[] = {[GMG_F32] = 6e-8, [GMG_F64] = 1.1e-16};
@@ -47,7 +47,7 @@ static void solve(const sample *s, const char *name, double **u, gmg_report *rep
   const size_t n = unknowns(p);
   gmg_params q = s->q;
   q.rtol = rtol[p->type];
-  if (on_device && q.async.local == GMG_LOCAL_GAUSS_SEIDEL) q.async.local = GMG_LOCAL_RED_BLACK; /* has no kernel, and says so */
+  if (on_device && q.async.local == GMG_LOCAL_GAUSS_SEIDEL) q.async.local = GMG_LOCAL_RED_BLACK; /* a device has no kernel for it, and create says so */
   session z = begin_solver(p, &q, s->threads);
   for (int a = 0; a < p->dim; a++)
     for (int side = 0; side < 2; side++) {
@@ -65,10 +65,11 @@ static void solve(const sample *s, const char *name, double **u, gmg_report *rep
   end_solver(&z);
 }
 
-/* Largest errors seen, in units of what is allowed. */
+/* Largest errors found, over the allowed ones. */
 static double worst_residual, worst_error;
 
-/* The residual by the reference's matrix: what was asked for, or the floor where the solve said so. Returns that. */
+/* Checks the residual by the reference's matrix: it meets the tolerance, or the floor if the solve says so. Returns the
+   residual. */
 static double check_residual(const sample *s, const char *name, const double *A, const double *b, const double *u,
                            const gmg_report *report)
 {
@@ -103,13 +104,13 @@ static void check(int number)
   if (report.singular != sample_is_singular(&s)) fail_msg("%s: singular is %d", name, report.singular);
   if (report.singular) take_off(b, n, mean_of(p, b)), take_off(u, n, mean_of(p, u));
   const double residual = check_residual(&s, name, A, b, u, &report), b_norm = norm2(b, n);
-  if (report.singular) { /* compatible now: any one equation follows from the others; zero mean instead */
+  if (report.singular) { /* f is compatible now, so one equation follows from the others. It is replaced by the zero mean */
     for (size_t j = 0; j < n; j++) A[(n - 1) * n + j] = cell_volume(p, j) / cell_volume(p, n - 1) * A[0];
     if (n == 1) A[0] = 1;
     b[n - 1] = 0;
   }
   assert_true(dense_solve(A, b, n));
-  double error = 0; /* b is the solution now; ||u|| / ||b|| tells how much A magnifies a residual at least */
+  double error = 0; /* b now holds the solution. ||u|| / ||b|| is a lower bound of the factor by which A^-1 magnifies a residual */
   const double magnified = b_norm > 0 ? 4 * norm2(b, n) / b_norm * residual : 0;
   const double allowed = tolerance[p->type] * norm2(b, n) + magnified;
   for (size_t c = 0; c < n; c++) error += (u[c] - b[c]) * (u[c] - b[c]);

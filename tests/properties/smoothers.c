@@ -1,5 +1,5 @@
 /* Properties of the smoothers: fixed point, linearity, adjoints, bitwise independence of threads, agreement with slow
-   oracles, periodic axes of one, two and odd sizes, the leg from zero. */
+   references, periodic axes of one, two and odd sizes, the leg from zero. */
 #include "reference.h"
 #include "sweeps.h"
 
@@ -11,14 +11,25 @@
 typedef struct {
   const char *name;
   int local, overlap, deterministic, order;
+  gmg_accel accel; /* of whole solves */
+  int threads;     /* for the leg from zero */
 } variant;
 
 enum { JA = GMG_LOCAL_JACOBI, GS = GMG_LOCAL_GAUSS_SEIDEL, TWO_COLOUR = GMG_ORDER_TWO_COLOUR, RANDOM = GMG_ORDER_RANDOM };
-static const variant variants[] = {{"jacobi", 0, 0, 0, 0},     {"gauss_seidel", 0, 0, 1, 0}, {"red_black", 0, 0, 0, 0},
-                                   {"chebyshev", 0, 0, 0, 0},  {"async", 0, 1, 0, 0},        {"async", 0, 1, 1, TWO_COLOUR},
-                                   {"async", 0, 2, 1, RANDOM}, {"async", JA, 0, 1, 0},       {"async", GS, 1, 0, RANDOM},
-                                   {"async", JA, 2, 0, TWO_COLOUR}, {"async", 0, 0, 1, 0},   {"gauss_seidel", 0, 0, 0, 0}};
+static const variant variants[] = {{"jacobi", 0, 0, 0, 0, GMG_ACCEL_AUTO, 1},
+                                   {"gauss_seidel", 0, 0, 1, 0, GMG_ACCEL_AUTO, 1},
+                                   {"red_black", 0, 0, 0, 0, GMG_ACCEL_FLEXIBLE_CG, 1},
+                                   {"chebyshev", 0, 0, 0, 0, GMG_ACCEL_AUTO, 1},
+                                   {"async", 0, 1, 0, 0, GMG_ACCEL_AUTO, 1},
+                                   {"async", 0, 1, 1, TWO_COLOUR, GMG_ACCEL_AUTO, 2},
+                                   {"async", 0, 2, 1, RANDOM, GMG_ACCEL_AUTO, 1},
+                                   {"async", JA, 0, 1, 0, GMG_ACCEL_AUTO, 1},
+                                   {"async", GS, 1, 0, RANDOM, GMG_ACCEL_AUTO, 1},
+                                   {"async", JA, 2, 0, TWO_COLOUR, GMG_ACCEL_AUTO, 2},
+                                   {"async", 0, 0, 1, 0, GMG_ACCEL_AUTO, 1},
+                                   {"gauss_seidel", 0, 0, 0, 0, GMG_ACCEL_AUTO, 1}};
 enum { VARIANTS = sizeof variants / sizeof *variants };
+static const variant red_black = {.name = "red_black"};
 
 static gmg_params params_of(const variant *v)
 {
@@ -31,7 +42,7 @@ static gmg_params params_of(const variant *v)
   return p;
 }
 
-/* (axis sizes, bc) that hold every trap: lone unknowns, pairs, odd periodic axes, blocks that meet themselves. */
+/* Shapes with special cases: axes of one or two unknowns, odd periodic axes, blocks that are their own neighbours. */
 static const struct {
   int dim;
   size_t n[3];
@@ -51,7 +62,7 @@ static gmg_problem shape_problem(int i, gmg_centering centering)
 
 typedef int check_function(const gmg_problem *p, const gmg_params *params, const char *what);
 
-/* Every variant on every shape, vertex- and cell-centred. Returns how many checks were made: those that return 1. */
+/* Runs a check for every variant on every shape, vertex- and cell-centred. Returns the sum of the checks' results. */
 static int for_every_shape_and_variant(check_function *check)
 {
   int checked = 0;
@@ -86,15 +97,15 @@ static int is_fixed_point(const gmg_problem *p, const gmg_params *params, const 
   return 1;
 }
 
-/* f = A u for random u: smoothing must leave u where it is. A mistake in any neighbour or coefficient moves it. */
+/* With f = A u smoothing must not change u. An error in a neighbour or coefficient would change it. */
 static void exact_solution_is_a_fixed_point(void **state)
 {
   (void)state;
   assert_int_equal(for_every_shape_and_variant(is_fixed_point), 2 * SHAPES * VARIANTS);
 }
 
-/* One thread, Jacobi in blocks that mirror each other: the backward order does to the mirrored problem what the natural one does
-   to the problem, and the natural one does not. */
+/* With one thread, Jacobi, and blocks that mirror each other, the backward order does to the mirrored problem what the natural
+   order does to the problem. The natural order does not. */
 static void backward_order_mirrors_the_natural_one(void **state)
 {
   (void)state;
@@ -102,8 +113,9 @@ static void backward_order_mirrors_the_natural_one(void **state)
   const size_t n = unknowns(&p);
   double *u[3] = {field(n, 4), field(n, 4), field(n, 4)}, *f[2] = {field(n, 5), field(n, 5)}, apart = 0;
   for (size_t c = 0; c < n; c++) u[1][c] = u[2][c] = u[0][n - 1 - c], f[1][c] = f[0][n - 1 - c];
+  static const gmg_block_order orders[] = {GMG_ORDER_NATURAL, GMG_ORDER_BACKWARD, GMG_ORDER_NATURAL};
   for (int i = 0; i < 3; i++) {
-    gmg_params q = params_of(&(variant){"async", GMG_LOCAL_JACOBI, 0, 0, i == 1 ? GMG_ORDER_BACKWARD : GMG_ORDER_NATURAL});
+    gmg_params q = params_of(&(variant){.name = "async", .local = GMG_LOCAL_JACOBI, .order = (int)orders[i]});
     q.async.block[0] = 4, q.async.block[1] = 4, q.async.block[2] = 3, q.async.passes = 2;
     session s = begin_solver(&p, &q, 1);
     smooth(&s, f[i > 0], u[i], 1, GMG_LEG_DOWN);
@@ -156,32 +168,34 @@ static int is_adjoint(const gmg_problem *p, const gmg_params *params, const char
   return smooths;
 }
 
-/* Where the traits promise it, the reversed sweep is the adjoint of the downward one in the energy inner product. */
+/* If the traits promise it, the reversed sweep is the adjoint of the downward sweep in the energy inner product. */
 static void reversed_sweep_is_the_adjoint(void **state)
 {
   (void)state;
   assert_true(for_every_shape_and_variant(is_adjoint) > 10);
 }
 
-/* Whole solves, bitwise, with one and two threads, twice. */
+/* Whole solves give the same bits with one thread, with two, and again with one. */
 static void deterministic_means_bitwise(void **state)
 {
+  static const shape boxes[] = {{3, {33, 31, 29}, GMG_CELL, "dndrpp"}, {3, {33, 31, 29}, GMG_VERTEX, "pppppp"},
+                                {3, {33, 31, 29}, GMG_CELL, "dddddd"}};
+  static const int threads[] = {1, 2, 1};
   (void)state;
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < COUNT(boxes); i++)
     for (int v = 0; v < VARIANTS; v++) {
       gmg_params params = params_of(&variants[v]);
-      static const char *const bc[] = {"dndrpp", "pppppp", "dddddd"};
-      gmg_problem p = make_problem(3, 33, 31, 29, i == 1 ? GMG_VERTEX : GMG_CELL, bc[i]);
+      gmg_problem p = shaped_problem(&boxes[i]);
       if (!(params.smoother->traits(&params, 2) & GMG_SMOOTHER_DETERMINISTIC)) continue;
       params.max_levels = 0, params.max_cycles = 4, params.rtol = 1e-300;
       params.async.block[0] = params.async.block[1] = params.async.block[2] = 0;
-      if (v == 2) params.accel = GMG_ACCEL_FLEXIBLE_CG;
+      params.accel = variants[v].accel;
       const size_t n = unknowns(&p);
       double *f = calloc(n, sizeof *f), *u[3];
       fill_random(f, n, 21);
       for (int run = 0; run < 3; run++) {
         u[run] = calloc(n, sizeof **u);
-        session s = begin_solver(&p, &params, 1 + run % 2);
+        session s = begin_solver(&p, &params, threads[run]);
         gmg_report report;
         gmg_solve(s.solver, f, u[run], &report);
         assert_int_equal(report.deterministic, 1);
@@ -198,15 +212,15 @@ static int odd_periodic(const gmg_problem *p, int a)
   return p->bc[a][0] == GMG_PERIODIC && p->n[a] > 1 && p->n[a] % 2;
 }
 
-/* Red-black against point relaxation written out. Odd periodic axes: phases, and a first sweep of the strips only. */
-static void red_black_oracle_part(const gmg_problem *p, const double *f, double *u, double omega, int strip)
+/* Red-black against point relaxation. Odd periodic axes have phases, and are first swept near their seams. */
+static void red_black_oracle_part(const gmg_problem *p, const double *f, double *u, double omega, int near_seam)
 {
   const size_t n = unknowns(p);
   for (int colour = 0; colour < 2; colour++)
     for (int phase = 0; phase < 4; phase++)
       for (size_t c = 0; c < n; c++) {
         const size_t at[3] = {c % p->n[0], c / p->n[0] % p->n[1], c / (p->n[0] * p->n[1])};
-        int mine = 0, inside = !strip;
+        int mine = 0, inside = !near_seam;
         for (int a = 0; a < p->dim; a++) {
           mine += odd_periodic(p, a) && at[a] == p->n[a] - 1;
           inside |= odd_periodic(p, a) && (at[a] < 2 || at[a] + 2 >= p->n[a]);
@@ -234,26 +248,28 @@ static void red_black_oracle(const gmg_problem *p, const double *f, double *u, d
 static void red_black_matches_the_oracle(void **state)
 {
   (void)state;
-  for (int i = 0; i < SHAPES * 2; i++) {
-    gmg_problem p = shape_problem(i / 2, i % 2 ? GMG_CELL : GMG_VERTEX);
-    gmg_params params = params_of(&variants[2]);
-    params.omega = 1.15;
-    const size_t n = unknowns(&p);
-    double *f = calloc(n, sizeof *f), *u = calloc(n, sizeof *u), *w = calloc(n, sizeof *w);
-    fill_random(f, n, 1), fill_random(u, n, 2);
-    memcpy(w, u, n * sizeof *w);
-    session s = begin_solver(&p, &params, 2);
-    if (s.solver->levels > 1) {
-      smooth(&s, f, w, 2, GMG_LEG_DOWN);
-      for (int k = 0; k < 2; k++) red_black_oracle(&p, f, u, 1.15);
-      for (size_t c = 0; c < n; c++) assert_near(w[c], u[c], 1e-13);
+  static const gmg_centering centerings[] = {GMG_VERTEX, GMG_CELL};
+  for (int i = 0; i < SHAPES; i++)
+    for (int j = 0; j < COUNT(centerings); j++) {
+      gmg_problem p = shape_problem(i, centerings[j]);
+      gmg_params params = params_of(&red_black);
+      params.omega = 1.15;
+      const size_t n = unknowns(&p);
+      double *f = calloc(n, sizeof *f), *u = calloc(n, sizeof *u), *w = calloc(n, sizeof *w);
+      fill_random(f, n, 1), fill_random(u, n, 2);
+      memcpy(w, u, n * sizeof *w);
+      session s = begin_solver(&p, &params, 2);
+      if (s.solver->levels > 1) {
+        smooth(&s, f, w, 2, GMG_LEG_DOWN);
+        for (int k = 0; k < 2; k++) red_black_oracle(&p, f, u, 1.15);
+        for (size_t c = 0; c < n; c++) assert_near(w[c], u[c], 1e-13);
+      }
+      end_solver(&s);
+      free(f), free(u), free(w);
     }
-    end_solver(&s);
-    free(f), free(u), free(w);
-  }
 }
 
-/* One block without overlap that holds the whole box is a global method: async becomes red-black or Jacobi. */
+/* With one block of the whole box and without overlap, async is red-black or Jacobi. */
 static void one_block_is_the_global_method(void **state)
 {
   (void)state;
@@ -278,8 +294,8 @@ static void one_block_is_the_global_method(void **state)
     }
 }
 
-/* The stale twin against its definition: for every block, freeze the outside, relax the block and its overlap with
-   point relaxation on a copy of the whole field, keep the block's own values. */
+/* The stale twin against its definition. For every block: copies the field, relaxes the block and its overlap in the copy by point
+   relaxation, and keeps the block's own values. */
 static void stale_oracle(const gmg_problem *p, const gmg_params *q, const double *f, double *u)
 {
   const size_t n = unknowns(p), *N = p->n, *b = q->async.block;
@@ -342,8 +358,8 @@ static void stale_twin_matches_its_definition(void **state)
   }
 }
 
-/* The leg from zero leaves what a sweep of zeros leaves, to the bit, whatever stood in u before: the deterministic twin's
-   sweep where blocks overlap, else the sweep of one thread. */
+/* The leg from zero gives the bits of a sweep of zeros, whatever u holds before: with overlap those of the deterministic twin,
+   otherwise those of one thread. */
 static void from_zero_is_a_sweep_of_zeros(void **state)
 {
   (void)state;
@@ -359,13 +375,13 @@ static void from_zero_is_a_sweep_of_zeros(void **state)
           fill_random(f, n, 3), fill_random(beta, n, 4);
           for (size_t c = 0; c < n; c++) beta[c] += 1.5;
           if (variable) p.beta = beta;
-          session s = begin_solver(&p, &params, params.async.overlap > 0 && v % 2 ? 2 : 1);
+          session s = begin_solver(&p, &params, variants[v].threads);
           params.deterministic |= params.async.overlap > 0;
           session twin = begin_solver(&p, &params, 1);
           const gmg_smoother_ops *ops = s.solver->mg.smoother;
           for (int steps = 1; steps < 3 && ops->sweep_from_zero && s.solver->levels > 1; steps++) {
             gmg_level *L = &s.solver->level[0];
-            if (steps > 1 && !variants[v].deterministic && params.async.overlap > 0) continue; /* the second one is asynchronous */
+            if (steps > 1 && !variants[v].deterministic && params.async.overlap > 0) continue; /* the second step is asynchronous */
             for (size_t c = 0; c < n; c++) u[c] = NAN, w[c] = 0;
             ops->sweep_from_zero(&L->view, s.solver->mg.state[0], f, u, steps, steps > 1 ? GMG_LEG_UP_REVERSED : GMG_LEG_DOWN);
             smooth(&twin, f, w, steps, steps > 1 ? GMG_LEG_UP_REVERSED : GMG_LEG_DOWN);

@@ -1,5 +1,5 @@
-/* Solvers on separate contexts, each used by its own thread at the same time: bitwise what each computes alone where that is
-   promised, converged everywhere. Create, update, errors and ends happen at the same time too. */
+/* Solvers on separate contexts, each used by its own thread at the same time. They give the bits of a solver that runs alone if
+   this is promised, and converge otherwise. Create, update, errors and destroy are concurrent, too. */
 #include "sample.h"
 
 #include <pthread.h>
@@ -27,14 +27,14 @@ static const struct {
 };
 enum { JOBS = sizeof jobs / sizeof *jobs };
 
-/* A thread's work and what came of it; cmocka's asserts are for the main thread only. */
+/* The work of a thread, and its result. cmocka's asserts work only in the main thread. */
 typedef struct {
   int job, rounds;
-  pthread_barrier_t *start; /* NULL: alone */
+  pthread_barrier_t *start; /* NULL: no other thread runs */
   void *u;                  /* of the last round */
   size_t bytes;
   int bitwise;
-  char wrong[200]; /* empty: all went well */
+  char wrong[200]; /* empty: no error */
 } work;
 
 static gmg_problem problem_of(int j)
@@ -46,7 +46,7 @@ static gmg_problem problem_of(int j)
 
 static gmg_params params_of(int j)
 {
-  gmg_params q = gmg_params_default();
+  gmg_params q = params_for_cycles();
   q.smoother = gmg_smoother_by_name(jobs[j].smoother);
   q.deterministic = jobs[j].deterministic, q.fmg = jobs[j].fmg, q.accel = (gmg_accel)jobs[j].accel;
   for (int a = 0; a < 3; a++) q.async.block[a] = 8; /* more than one block a thread */
@@ -54,7 +54,7 @@ static gmg_params params_of(int j)
   return q;
 }
 
-/* Create, a create that fails, a solve, an update there and back, the solve again. */
+/* A round: create, a create that fails, solve, update and update back, the solve again. */
 static void one_round(work *w, gmg_context *c, const gmg_problem *p, const gmg_params *q, const void *f)
 {
   gmg_solver *s = NULL, *none = NULL;
@@ -135,7 +135,7 @@ static void four_at_once(void **state)
   for (int i = 0; i < JOBS; i += 2) at_once(4, 3, i);
 }
 
-/* The same job in both threads: whatever the library shared between solvers would be shared here. */
+/* Two threads with the same job: state that the library shared between solvers would change the results. */
 static void twins(void **state)
 {
   (void)state;

@@ -22,26 +22,26 @@ enum { THREADS = 2, CYCLES = 10, NEVER = -1, ROOM = 256 };
 
 typedef enum { CONSTANT, BALL, BOARD, FACES, SIGMA, FACES_AND_SIGMA } medium;
 
-/* One case. What is left out is zero, which stands for: cells, double in all of the cycle, V(1,1) without acceleration, at most
+/* A case. A member that is not given is zero, which means: cells, double in the whole cycle, V(1,1) without acceleration, at most
    CYCLES cycles, every residual measured, one solve from u = 0 in the unit box with boundary values on every wall. */
 typedef struct {
   const char *name;
   int dim;
-  size_t n[3], large[3]; /* unknowns; on a GPU the large ones, where there are any */
+  size_t n[3], large[3]; /* unknowns; on a GPU `large`, if it is given */
   const char *walls;     /* two letters an axis, lower face first: d Dirichlet, n Neumann, r Robin, p periodic */
   const char *smoother;
-  int sweeps, overlap, passes; /* of "async"; sweeps: also the degree of "chebyshev" */
-  gmg_local_kind local;        /* Gauss-Seidel: Jacobi on a GPU */
+  int sweeps, overlap, passes; /* of async; sweeps is also the degree of chebyshev */
+  gmg_local_kind local;        /* on a GPU Gauss-Seidel becomes Jacobi */
   size_t block[3];
   gmg_block_order order;
   gmg_assignment assignment;
   int in_flight;
-  int vertex, single; /* 1: vertex-centred; in float */
-  int chosen; /* by gmg; otherwise 0 is the problem's type, V, no acceleration */
+  int vertex, single; /* vertex: vertex-centred. single: in float */
+  int chosen; /* 1: precision, cycle and acceleration that are 0 are chosen by gmg. 0: they are the problem's type, V, and none */
   gmg_precision precision;
   gmg_cycle_kind cycle;
   gmg_accel accel;
-  int pre, post, fmg, cycles, check_every; /* check_every: NEVER is its GMG_NONE */
+  int pre, post, fmg, cycles, check_every; /* check_every = NEVER: GMG_NONE */
   int symmetric, monitor, time_levels;
   gmg_restriction restriction;
   gmg_coarse_kind coarse;
@@ -49,14 +49,14 @@ typedef struct {
   int max_levels;
   double rtol, omega;
   medium medium;
-  double strength; /* of the medium; array sigma and shift: their size */
+  double strength; /* strength of the medium; sizes of the array sigma and of the shift */
   double shift, stretch, box[3];
-  int guess;        /* 1: solves begin with random u */
-  int solves;       /* one after the other, f another each time; on a GPU 3 at least, of which the later ones are replayed */
-  int updates;      /* other coefficients after the first solve */
-  int precondition; /* also the bits of gmg_precondition() */
-  int fluxes;       /* and those of gmg_flux() and gmg_residual() */
-  int offload;      /* the smoother on a context of its own, the rest on the host */
+  int guess;        /* 1: solves begin with a random u */
+  int solves;       /* number of solves, each with another f; on a GPU at least 3, because later ones are replayed */
+  int updates;      /* 1: new coefficients after the first solve */
+  int precondition; /* 1: also the bits of gmg_precondition() */
+  int fluxes;       /* 1: also the bits of gmg_flux() and gmg_residual() */
+  int offload;      /* 1: the smoother has its own context, the rest runs on the host */
 } solve_case;
 
 #define ASYNC(sweeps_, overlap_) .smoother = "async", .sweeps = (sweeps_), .overlap = (overlap_)
@@ -64,8 +64,8 @@ typedef struct {
 #define MIXED .precision = GMG_PRECISION_MIXED
 #define CHOSEN .chosen = 1
 
-/* Large sizes: on a GPU rows stream in 2D beyond 300,000 unknowns, planes stream and legs are fused beyond 500,000, and in float
-   planes stream beyond 5,000,000. */
+/* Large sizes are for kernels that a GPU uses above a size: rows stream in 2D above 300,000 unknowns, planes stream and legs are
+   fused above 500,000, and in float planes stream above 5,000,000. */
 static const solve_case cases[] = {
     {"1d-cell-dirichlet-jacobi-v", 1, {1000}, {1000003}, "dd", "jacobi", .fluxes = 1, .precondition = 1},
     {"1d-vertex-robin_neumann-gauss_seidel-w", 1, {255}, {4095}, "rn", "gauss_seidel", .vertex = 1, .cycle = GMG_CYCLE_W,
@@ -166,7 +166,7 @@ static void fail(const char *name, const char *what, const char *why)
 /* --- arrays, where the context runs ---------------------------------------------------------------------------------------- */
 
 typedef struct {
-  void *here, *there; /* there: the same on the host */
+  void *here, *there; /* there: the array where the context runs; on the host the same array */
   size_t bytes;
 } array;
 
@@ -209,7 +209,7 @@ static double uniform(uint64_t *state)
   return (double)(*state >> 11) / 9007199254740992.0 - 0.5;
 }
 
-/* seed 0: zeros */
+/* zeros for seed 0 */
 static void fill(const array *a, size_t count, int single, uint64_t seed)
 {
   uint64_t state = seed;
@@ -230,7 +230,7 @@ static void add_bits(uint64_t *sum, const void *data, size_t bytes)
 }
 
 typedef struct {
-  int cycles; /* of all solves */
+  int cycles; /* sums of all solves of a case */
   uint64_t u, history;
 } result;
 
@@ -242,7 +242,7 @@ static int same(result a, result b) { return a.cycles == b.cycles && a.u == b.u 
 typedef struct {
   const solve_case *c;
   size_t cells;
-  int device; /* where fields are */
+  int device; /* where the fields are */
   gmg_problem p;
   gmg_params params;
   gmg_context *context, *inner;
@@ -264,7 +264,7 @@ static void expect(const running *x, const char *what, gmg_status status)
 
 static double square(double x) { return x * x; }
 
-/* At a place in units of the box. version: 0 at create, 1 after the update. */
+/* A coefficient at a place in units of the box. version: 0 at create, 1 after the update. */
 static double beta_at(const solve_case *c, const double x[3], int version)
 {
   double r = 0, wave = 1;
@@ -279,7 +279,7 @@ static double beta_at(const solve_case *c, const double x[3], int version)
   return 1 + (c->strength - 1) * wave + (version ? 0.5 : 0);
 }
 
-/* Fills array a, whose points are `more` more than the unknowns along axis along. */
+/* Fills array a, which has `more` more points than unknowns along the axis `along`. */
 static void fill_medium(const running *x, const array *to, int along, int of_sigma, int version)
 {
   const solve_case *c = x->c;
@@ -337,7 +337,7 @@ static gmg_problem problem_of(running *x)
   return p;
 }
 
-/* Coefficients in the problem's arrays, made or changed. */
+/* Fills the problem's arrays of coefficients, at create and before the update. */
 static void set_medium(running *x, int version)
 {
   const solve_case *c = x->c;
@@ -379,7 +379,7 @@ static gmg_params params_of(running *x)
   gmg_params q = gmg_params_default();
   q.smoother = gmg_smoother_by_name(c->smoother);
   if (!q.smoother) fail(c->name, "smoother", "there is none of this name");
-  q.deterministic = 1;
+  q.deterministic = 1, q.direct = GMG_DIRECT_NEVER;
   if (c->sweeps) q.async.local_sweeps = q.chebyshev_degree = c->sweeps;
   q.async.overlap = c->overlap ? c->overlap : GMG_NONE;
   if (c->passes) q.async.passes = c->passes;
@@ -422,7 +422,7 @@ static void begin(running *x)
   x->f = make_array(x->cells, c->single), x->u = make_array(x->cells, c->single), x->z = make_array(x->cells, c->single);
 }
 
-/* One value on each lower wall, values on each upper one. */
+/* Boundary values: a constant on each lower wall, an array on each upper one. */
 static void set_walls(running *x)
 {
   const solve_case *c = x->c;
@@ -583,7 +583,7 @@ static char *read_text(const char *path)
   return text;
 }
 
-/* Where the section "[key]" begins; NULL: there is none. *stop: where the next one does, or the end. */
+/* The beginning of the section "[key]", or NULL. *stop: the beginning of the next section, or the end of the text. */
 static char *find_section(char *text, const char *key, char **stop)
 {
   char head[ROOM + 8];
@@ -596,7 +596,7 @@ static char *find_section(char *text, const char *key, char **stop)
   return at;
 }
 
-/* The values recorded for a case between two places of the text; 0 where there are none. */
+/* Reads the values recorded for a case between two places of the text. Returns 0 if there are none. */
 static int find_values(const char *at, const char *stop, const char *name, result *r)
 {
   for (; at && at < stop; at = strchr(at, '\n'), at = at ? at + 1 : NULL) {
@@ -673,7 +673,7 @@ static int compare(const char *path, const char *key)
   }
   free(text);
   printf("%d cases, %d with other bits, %s\n", COUNT, wrong, key);
-  printf("[%s] checksums\n", wrong > 0 ? "  FAILED  " : "       OK "); /* as cmocka says it */
+  printf("[%s] checksums\n", wrong > 0 ? "  FAILED  " : "       OK "); /* like cmocka's message */
   return wrong > 0;
 }
 

@@ -1,4 +1,5 @@
-/* Growth and NaN during a solve: GMG_DIVERGED, with the level where it began in the text, soon, and nothing else broken. */
+/* Growth and NaN during a solve. It ends soon with GMG_DIVERGED, the text names the level where it began, and the solver can be
+   used again. */
 #include "sample.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@ static const gmg_smoother_ops *red_black(gmg_type type)
   return gmg_smoother_by_name("red_black")->ops[on_device ? GMG_BACKEND_CUDA : GMG_BACKEND_HOST][type];
 }
 
-/* Red-black with another sweep. */
+/* The functions of red-black with another sweep. */
 static gmg_smoother_ops with_sweep(gmg_type type, void (*sweep)(const gmg_smoother_level *, void *, const void *, void *, int, gmg_leg))
 {
   gmg_smoother_ops ops = *red_black(type);
@@ -19,7 +20,7 @@ static gmg_smoother_ops with_sweep(gmg_type type, void (*sweep)(const gmg_smooth
   return ops;
 }
 
-/* Smoothers that blow up on one level only: found, named, and the caller's iterate is left as it was. */
+/* A smoother that multiplies every second value by bad_value, on one level. */
 static int bad_level;
 static double bad_value;
 
@@ -43,7 +44,7 @@ static void divergence_names_the_level(void **state)
   gmg_problem p = make_problem(3, 32, 32, 32, GMG_CELL, "dddddd");
   const gmg_smoother_ops ops = with_sweep(GMG_F64, explode);
   const gmg_smoother bad = {.name = "bad", .ops = {{[GMG_F64] = &ops}, {[GMG_F64] = &ops}}};
-  gmg_params params = gmg_params_default();
+  gmg_params params = params_for_cycles();
   params.smoother = &bad;
   double *f = field(32768, 1), *u = field(32768, 0);
   for (int v = 0; v < 4; v++)
@@ -63,7 +64,7 @@ static void divergence_names_the_level(void **state)
   free(f), free(u);
 }
 
-/* Also where only the upward leg smooths, and where constants are in the null space and f = 0. */
+/* The level is also found if only one leg smooths, and if A is singular and f = 0. */
 static void divergence_in_odd_places(void **state)
 {
   (void)state;
@@ -78,7 +79,7 @@ static void divergence_in_odd_places(void **state)
   for (int i = 0; i < COUNT(cases); i++)
     for (bad_level = 0; bad_level < 3; bad_level++) {
       gmg_problem p = make_problem(2, 64, 64, 1, GMG_CELL, cases[i].bc);
-      gmg_params params = gmg_params_default();
+      gmg_params params = params_for_cycles();
       params.smoother = &bad, params.pre = count_or_none(cases[i].pre);
       params.post = count_or_none(cases[i].post);
       double *f = field(4096, 0), *u = field(4096, 1);
@@ -93,8 +94,8 @@ static void divergence_in_odd_places(void **state)
     }
 }
 
-/* NaN that comes late, in one value, on one level: under every cycle, acceleration, start and type; the solver itself is not
-   spoilt by it. */
+/* A single NaN after some cycles, on one level: it is found under every cycle, acceleration, start and type, and the solver works
+   afterwards. */
 static int calls_left, poisoned_level;
 
 static void poison(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
@@ -113,7 +114,7 @@ static void poison(const gmg_smoother_level *l, void *state, const void *f, void
 static void poisoned(const gmg_smoother *late, gmg_problem p, gmg_params params, int calls)
 {
   const size_t n = unknowns(&p);
-  params.smoother = late, params.rtol = 1e-30; /* so that it is not done before */
+  params.smoother = late, params.rtol = 1e-30; /* so that the solve does not end before the NaN */
   double *values = field(n, 0), *zeros = field(n, 0);
   for (size_t c = 0; c < n; c++) values[c] = (double)(c % 7);
   void *f = typed(&p, values, n), *u = typed(&p, zeros, n);
@@ -129,7 +130,7 @@ static void poisoned(const gmg_smoother *late, gmg_problem p, gmg_params params,
       fail_msg("cycle %d, accel %d, fmg %d, wanted '%s': %s", params.cycle, params.accel, params.fmg, text, gmg_context_error(s.context));
     assert_int_equal(r.status, GMG_DIVERGED);
     assert_below(r.cycles, 8);
-    memset(u, 0, n * (p.type == GMG_F32 ? sizeof(float) : sizeof(double))); /* the same solver with a well smoother: as good as new */
+    memset(u, 0, n * (p.type == GMG_F32 ? sizeof(float) : sizeof(double))); /* the same solver converges when the smoother makes no NaN */
     calls_left = 1 << 30;
     const gmg_status again = solve_in(&s, f, u, &r);
     if (again != GMG_STAGNATED && again != GMG_NOT_CONVERGED)
@@ -151,8 +152,8 @@ static void nan_that_comes_late(void **state)
   const gmg_smoother late = {.name = "late", .ops = {{&ops[0], &ops[1]}, {&ops[0], &ops[1]}}};
   static const gmg_centering centerings[] = {GMG_VERTEX, GMG_CELL};
   static const char *const walls[] = {"ppnn", "dnrd", "dnrd", "dnrd", "dnrd"};
-  static const int calls[] = {3, 4, 5, 6}, calls_in_float[] = {2, 3}; /* floats are at their floor soon */
-  int number = 0; /* of the case */
+  static const int calls[] = {3, 4, 5, 6}, calls_in_float[] = {2, 3}; /* float solves reach the rounding floor soon */
+  int number = 0; /* counts the cases */
   (void)state;
   for (int t = 0; t < 2; t++)
     for (int fmg = 0; fmg < 2; fmg++)
@@ -160,7 +161,7 @@ static void nan_that_comes_late(void **state)
         for (int k = 0; k < 3; k++)
           for (gmg_cycle_kind cycle = GMG_CYCLE_V; cycle <= GMG_CYCLE_F; cycle++, number++) {
             gmg_problem p = make_problem(2, 96, 80, 1, ROUND_ROBIN(centerings, number), ROUND_ROBIN(walls, number));
-            gmg_params params = gmg_params_default();
+            gmg_params params = params_for_cycles();
             p.type = types[t];
             params.cycle = cycle, params.fmg = fmg, params.accel = stops[k].accel, params.check_every = stops[k].check_every;
             poisoned(&late, p, params, types[t] == GMG_F32 ? ROUND_ROBIN(calls_in_float, number) : ROUND_ROBIN(calls, number));
@@ -170,21 +171,21 @@ static void nan_that_comes_late(void **state)
 static void diverges(gmg_centering centering, const char *bc, gmg_cycle_kind cycle)
 {
   const gmg_problem p = make_problem(2, 64, 48, 1, centering, bc);
-  gmg_params params = gmg_params_default();
+  gmg_params params = params_for_cycles();
   params.smoother = gmg_smoother_by_name("jacobi");
   params.omega = 1.9, params.max_levels = 2, params.cycle = cycle;
   double *f = field(64 * 48, 1), *u = field(64 * 48, 0);
   gmg_report r;
   session s = begin_solver(&p, &params, 2);
   assert_int_equal(solve_in(&s, f, u, &r), GMG_DIVERGED);
-  if (!strstr(gmg_context_error(s.context), "\"jacobi\" first made it grow on level 0 ("))
+  if (!strstr(gmg_context_error(s.context), "\"jacobi\" makes it grow most on level 0 ("))
     fail_msg("%s", gmg_context_error(s.context));
   assert_below(r.cycles, 40);
   end_solver(&s);
   free(f), free(u);
 }
 
-/* Weights that make a smoother grow: on the finest level alone, where there are only two. */
+/* Weights with which a smoother diverges. With two levels only the finest is smoothed. */
 static void weights_that_diverge(void **state)
 {
   static const char *const bc[] = {"dndd", "pppp"};

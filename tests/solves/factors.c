@@ -1,8 +1,8 @@
-/* Convergence factors that gmg promises: asymptotic, from a random start, f = 0. The rows carry the value that the
-   project's prototypes gave and the one measured with this code; a run must stay within 0.01 of the latter and must not
-   be worse than the former by more than 0.02. Asynchronous rows are bands over 20 runs.
+/* Asymptotic convergence factors, from a random guess, with f = 0. A row has the factor of a prototype and the one measured with
+   this code. A run must be within 0.01 of the latter, and at most 0.02 worse than the former. Asynchronous smoothers have bands,
+   for 20 runs.
 
-   test_factors cuda: the same on a CUDA device, where measured_factor() compares with the host besides. */
+   test_factors cuda: the same on a CUDA device. measured_factor() then also compares with the host. */
 #include "util.h"
 
 #include <math.h>
@@ -68,7 +68,7 @@ static const row rows[] = {
 
 static gmg_params params_of(const row *r)
 {
-  gmg_params p = gmg_params_default();
+  gmg_params p = params_for_cycles();
   p.smoother = gmg_smoother_by_name(r->smoother);
   p.pre = count_or_none(r->pre), p.post = count_or_none(r->post), p.omega = r->omega;
   p.async.local = r->local, p.async.local_sweeps = r->sweeps, p.async.overlap = count_or_none(r->overlap);
@@ -106,19 +106,19 @@ static void deterministic_rows(void **state)
 static void red_black_promise(void **state)
 {
   (void)state;
-  gmg_params params = gmg_params_default();
+  gmg_params params = params_for_cycles();
   params.smoother = gmg_smoother_by_name("red_black"), params.omega = 1.15;
   const gmg_problem small = cube(3, 64, GMG_CELL, "dddddd"), large = cube(3, LARGE_N, GMG_CELL, "dddddd");
   assert_below(measured_factor(&small, &params, 0, 15), 0.12);
   assert_below(measured_factor(&large, &params, 0, 15), 0.12);
 }
 
-/* 97 x 61 x 53 and 65^3, equal h: as good as 64^3 under every boundary. */
+/* Factors on 97 x 61 x 53 and 65^3 with equal h are as good as on 64^3, for all boundary conditions. */
 static void odd_sizes(void **state)
 {
   (void)state;
   static const char *const bc[] = {"dddddd", "dndrnd", "nnnnnn", "ddnnpp", "pppppp"};
-  gmg_params params = gmg_params_default();
+  gmg_params params = params_for_cycles();
   params.smoother = gmg_smoother_by_name("red_black"), params.omega = 1.15;
   for (int b = 0; b < 5; b += SANITIZED ? 2 : 1) {
     const gmg_problem even = cube(3, 64, GMG_CELL, bc[b]), odd = cube(3, 65, GMG_CELL, bc[b]);
@@ -130,7 +130,11 @@ static void odd_sizes(void **state)
   }
 }
 
-/* The default solver: every run of 20, and fully stale. */
+/* Orders of blocks, and numbers of threads or of blocks in flight: runs take them in turn. */
+static const gmg_block_order orders[] = {GMG_ORDER_NATURAL, GMG_ORDER_TWO_COLOUR, GMG_ORDER_RANDOM};
+static const int one_or_two[] = {1, 2};
+
+/* The default solver: all of 20 runs, and the fully stale twin, are below the limit. */
 static void default_async(void **state)
 {
   (void)state;
@@ -141,11 +145,11 @@ static void default_async(void **state)
   } cases[] = {{3, 64, GMG_CELL, 0.06}, {3, 63, GMG_VERTEX, 0.06}, {2, 256, GMG_CELL, 0.04}, {2, 255, GMG_VERTEX, 0.04}};
   for (int i = 0; i < 4; i++) {
     const gmg_problem p = cube(cases[i].dim, cases[i].n, cases[i].centering, "dddddd");
-    gmg_params params = gmg_params_default();
+    gmg_params params = params_for_cycles();
     double most = 0, least = 1;
     for (int run = 0; run < RUNS; run++) {
-      params.async.order = (gmg_block_order)(GMG_ORDER_NATURAL + run % 3), params.async.seed = (unsigned long)run;
-      const double factor = measured_factor(&p, &params, 1 + run % 2, 15);
+      params.async.order = ROUND_ROBIN(orders, run), params.async.seed = (unsigned long)run;
+      const double factor = measured_factor(&p, &params, ROUND_ROBIN(one_or_two, run), 15);
       most = fmax(most, factor), least = fmin(least, factor);
     }
     params.deterministic = 1;
@@ -156,20 +160,20 @@ static void default_async(void **state)
     assert_below(stale, cases[i].limit);
   }
   const gmg_problem large = cube(3, LARGE_N, GMG_CELL, "dddddd");
-  const gmg_params params = gmg_params_default();
+  const gmg_params params = params_for_cycles();
   assert_below(measured_factor(&large, &params, 0, 15), 0.06);
 }
 
 static gmg_params without_overlap(void)
 {
-  gmg_params params = gmg_params_default();
+  gmg_params params = params_for_cycles();
   params.async.overlap = GMG_NONE, params.omega = 1;
   params.async.block[0] = 32, params.async.block[1] = params.async.block[2] = 8;
   return params;
 }
 
-/* Without overlap freshness decides: one block at a time, or two, in any order, is better than fully stale. That is what a
-   device comes to where all blocks of so small a grid are in flight at once. */
+/* Without overlap the factor depends on how fresh the values are. With one or two blocks at a time, in any order, it is better
+   than fully stale. On a device all blocks of this small grid may be in flight at once, and then it is nearly fully stale. */
 static void asynchronous_bands(void **state)
 {
   (void)state;
@@ -179,9 +183,9 @@ static void asynchronous_bands(void **state)
     const double limit = all_at_once ? 0.32 : 0.24;
     double least = 1, most = 0;
     for (int run = 0; run < RUNS; run++) {
-      params.async.order = (gmg_block_order)(GMG_ORDER_NATURAL + run % 3), params.async.seed = (unsigned long)run;
-      if (on_device) params.async.in_flight = all_at_once ? 0 : 1 + run % 2;
-      const double factor = measured_factor(&p, &params, 1 + run % 2, 15);
+      params.async.order = ROUND_ROBIN(orders, run), params.async.seed = (unsigned long)run;
+      if (on_device) params.async.in_flight = all_at_once ? 0 : ROUND_ROBIN(one_or_two, run);
+      const double factor = measured_factor(&p, &params, ROUND_ROBIN(one_or_two, run), 15);
       if (factor < 0.10 || factor > limit) fail_msg("run %d: %.4f is outside 0.10 to %.2f", run, factor, limit);
       least = fmin(least, factor), most = fmax(most, factor);
     }
@@ -189,41 +193,44 @@ static void asynchronous_bands(void **state)
   }
 }
 
-/* Undamped local Jacobi does not smooth: it must show (0.98 in 1D). */
+/* Undamped local Jacobi does not smooth: its factor must be large (0.98 in 1D). */
 static void undamped_jacobi_stalls(void **state)
 {
   (void)state;
-  gmg_params params = gmg_params_default();
+  gmg_params params = params_for_cycles();
   params.async.overlap = GMG_NONE, params.omega = 1, params.async.local = GMG_LOCAL_JACOBI, params.async.local_sweeps = 5, params.async.block[0] = 512;
   const gmg_problem p = cube(1, 65535, GMG_VERTEX, "dd");
   assert_near(measured_factor(&p, &params, 0, 15), 0.98, 0.02);
-  gmg_params as_in_2011 = gmg_params_default();
+  gmg_params as_in_2011 = params_for_cycles();
   assert_int_equal(gmg_params_set_preset(&as_in_2011, "async-2011"), GMG_OK);
   assert_near(measured_factor(&p, &as_in_2011, 0, 15), 0.97, 0.03); /* two passes do not help */
-  as_in_2011.omega = 2 / 3.; /* damping does: 0.21 where all is stale */
+  as_in_2011.omega = 2 / 3.; /* damping helps: 0.21 if all values are stale */
   assert_below(measured_factor(&p, &as_in_2011, 0, 15), on_device ? 0.25 : 0.15);
 }
 
-/* Who relaxes which block, and how many at once: within the bands whatever it is, and one at a time is one thread's result. */
+/* Factors are within the bands for every assignment and number of blocks in flight. With one block in flight every number of threads
+   gives the factor of one thread. */
 static void assignments(void **state)
 {
+  static const gmg_assignment assignment[] = {GMG_ASSIGN_AUTO, GMG_ASSIGN_STATIC, GMG_ASSIGN_DYNAMIC};
+  static const int in_flight[] = {0, 2};
   (void)state;
   gmg_params params = without_overlap();
   const gmg_problem p = cube(3, 64, GMG_CELL, "dddddd");
-  if (on_device) skip(); /* test_cuda_async.c: one_at_a_time_agrees(), assignments_converge() */
+  if (on_device) skip(); /* see test_cuda_async.c: one_at_a_time_agrees(), assignments_converge() */
   const double alone = measured_factor(&p, &params, 1, 15);
   params.async.in_flight = 1;
   for (int threads = 1; threads <= 4; threads += 3)
     for (params.async.assignment = GMG_ASSIGN_AUTO; params.async.assignment <= GMG_ASSIGN_DYNAMIC; params.async.assignment++)
       assert_true(measured_factor(&p, &params, threads, 15) == alone);
   for (int run = 0; run < RUNS; run++) {
-    params.async.assignment = (gmg_assignment)(run % 3), params.async.in_flight = 2 * (run % 2);
+    params.async.assignment = ROUND_ROBIN(assignment, run), params.async.in_flight = ROUND_ROBIN(in_flight, run);
     const double factor = measured_factor(&p, &params, 3, 15);
     if (factor < 0.10 || factor > 0.24) fail_msg("run %d: %.4f is outside 0.10 to 0.24", run, factor);
   }
 }
 
-/* Reversing the colours on the way up costs a factor 4 in rate, restriction by transposition a factor 2. */
+/* Reversing the colours in the upward leg makes the factor 4 times larger, restriction by transposition 2 times. */
 static void reverse_up(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
   const gmg_smoother *red_black = gmg_smoother_by_name("red_black");
@@ -237,15 +244,15 @@ static void colour_order(void **state)
   const gmg_problem p = cube(3, 64, GMG_CELL, "dddddd");
   const gmg_smoother *red_black = gmg_smoother_by_name("red_black");
   const gmg_smoother_ops host = {.sweep = reverse_up};
-  gmg_smoother_ops cuda = on_device ? *red_black->ops[GMG_BACKEND_CUDA][GMG_F64] : host; /* it has a state */
+  gmg_smoother_ops cuda = on_device ? *red_black->ops[GMG_BACKEND_CUDA][GMG_F64] : host; /* chebyshev has a state */
   cuda.sweep = reverse_up;
   const gmg_smoother reversed = {.name = "reversed", .ops = {{[GMG_F64] = &host}, {[GMG_F64] = &cuda}}};
-  gmg_params params = gmg_params_default();
+  gmg_params params = params_for_cycles();
   params.precision = GMG_PRECISION_SAME;
   params.smoother = gmg_smoother_by_name("red_black"), params.omega = 1.15, params.restriction = GMG_RESTRICT_ADJOINT;
   assert_near(measured_factor(&p, &params, 0, 15), 0.20, 0.02);
   params.smoother = &reversed, params.restriction = GMG_RESTRICT_AVERAGE;
-  /* the wrapped sweep takes its weight from params.omega as well */
+  /* the wrapped sweep also reads its weight from params.omega */
   assert_near(measured_factor(&p, &params, 0, 15), 0.45, 0.02);
 }
 
@@ -258,7 +265,7 @@ static int cycles_to(const gmg_problem *p, const gmg_params *params, double rtol
   q.rtol = rtol;
   if (random_guess) fill_random(u, n, 3);
   for (size_t i = 0; i < n; i++) f[i] = f_value;
-  if (f_value != f_value) fill_random(f, n, 4); /* NaN: random */
+  if (f_value != f_value) fill_random(f, n, 4); /* NaN: a random f */
   session s = begin_solver(p, &q, 0);
   const gmg_status status = solve_in(&s, f, u, &report);
   if (status != GMG_OK) fail_msg("%s: %s", gmg_status_string(status), gmg_context_error(s.context));
@@ -267,7 +274,7 @@ static int cycles_to(const gmg_problem *p, const gmg_params *params, double rtol
   return report.cycles;
 }
 
-/* From 32 to 256 per axis, random f, to 1e-10; twice as far in 1D and 2D, which cost nothing. */
+/* Cycles to 1e-10 with a random f do not grow from 32 to 256 unknowns per axis, in 1D and 2D to twice as many. */
 static void cycles_do_not_grow(void **state)
 {
   (void)state;
@@ -275,9 +282,9 @@ static void cycles_do_not_grow(void **state)
   for (int dim = 1; dim <= 3; dim++)
     for (int i = 0; i < 2; i++) {
       int least = 1000, most = 0;
-      gmg_params params = gmg_params_default();
+      gmg_params params = params_for_cycles();
       params.smoother = gmg_smoother_by_name(names[i]);
-      params.coarse_cells = 8; /* else 32 unknowns in 1D go to the coarse solver at once */
+      params.coarse_cells = 8; /* otherwise 32 unknowns in 1D would be the coarsest grid */
       for (int n = 32; n <= (dim < 3 ? 1024 : 2 * LARGE_N); n *= 2) {
         const gmg_problem p = cube(dim, n, GMG_CELL, "dddddd");
         const int cycles = cycles_to(&p, &params, 1e-10, 0, NAN);
@@ -288,7 +295,7 @@ static void cycles_do_not_grow(void **state)
     }
 }
 
-/* The threshold for coarsening an axis, 0.6 by default, on a 1 : 1.3 : 1.7 mesh; averaging, V(2,1), omega 1.15. */
+/* The threshold for coarsening an axis, 0.6 by default, on a mesh of 1 : 1.3 : 1.7. Averaging, V(2,1), omega 1.15. */
 static void coarsening_threshold(void **state)
 {
   (void)state;
@@ -296,7 +303,7 @@ static void coarsening_threshold(void **state)
   gmg_problem p = cube(3, 64, GMG_CELL, "dddddd");
   p.h[0] = 1, p.h[1] = 1.3, p.h[2] = 1.7;
   for (int i = 0; i < 3; i++) {
-    gmg_params params = gmg_params_default();
+    gmg_params params = params_for_cycles();
     params.smoother = gmg_smoother_by_name("red_black"), params.pre = 2, params.omega = 1.15;
     params.restriction = GMG_RESTRICT_AVERAGE, params.coarsen_threshold = rows[i][0];
     assert_near(measured_factor(&p, &params, 0, 15), rows[i][1], 0.02);
@@ -307,7 +314,7 @@ static void anisotropy(void **state)
 {
   (void)state;
   static const size_t n[][3] = {{64, 64, 64}, {97, 61, 53}, {256, 64, 16}};
-  gmg_params params = gmg_params_default();
+  gmg_params params = params_for_cycles();
   params.smoother = gmg_smoother_by_name("red_black"), params.pre = 2;
   for (int i = 0; i < 3; i++) {
     gmg_problem p = make_problem(3, n[i][0], n[i][1], n[i][2], GMG_CELL, "dddddd");
@@ -319,8 +326,8 @@ static void anisotropy(void **state)
   }
 }
 
-/* 200 x 200 x 12 cells: the default cycle, and V(2,1) red-black; random start, f = 1, and both at once (a random start is
-   1e5 times ||f|| away). */
+/* 200 x 200 x 12 cells, with the default cycle and with V(2,1) red-black. Starts: random u, f = 1, and both. The residual of the
+   random u is 1e5 times ||f||. */
 static void thin_box(void **state)
 {
   (void)state;
@@ -328,7 +335,7 @@ static void thin_box(void **state)
   gmg_problem p = make_problem(3, 200, 200, 12, GMG_CELL, "ddddnn");
   p.h[0] = p.h[1] = p.h[2] = 0.005;
   for (int i = 0; i < 2; i++) {
-    gmg_params params = gmg_params_default();
+    gmg_params params = params_for_cycles();
     params.smoother = gmg_smoother_by_name(names[i]);
     params.pre = 1 + i;
     const int random = cycles_to(&p, &params, 1e-8, 1, 0), both = cycles_to(&p, &params, 1e-8, 1, 1),
@@ -350,7 +357,7 @@ static void weights_are_near_their_best(void **state)
       for (int i = 0; i < 2; i++) {
         static const int sizes[] = {0, 4096, 256, 64};
         gmg_problem p = cube(dim, sizes[dim] - (centering == GMG_VERTEX), centering, "dddddd");
-        gmg_params params = gmg_params_default();
+        gmg_params params = params_for_cycles();
         params.smoother = gmg_smoother_by_name(i ? "red_black" : "async");
         params.deterministic = 1;
         const double chosen = measured_factor(&p, &params, 0, 15);

@@ -1,5 +1,5 @@
-/* Order 2 with smooth beta, sigma and stretch under all boundary kinds, by a manufactured solution; and fluxes: their
-   divergence is A u, and they converge to -beta grad u. */
+/* Order 2 with smooth beta, sigma and stretch under all boundary conditions, by a manufactured solution. The divergence of the
+   fluxes is A u - sigma u, and the fluxes converge to -beta grad u. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ static double exact(int dim, const double x[3], int axis, int derivative)
   return v;
 }
 
-static double beta_at(int dim, const double x[3], int axis) /* its slope along an axis, or (-1) its value */
+static double beta_at(int dim, const double x[3], int axis) /* its slope along `axis`, or its value for -1 */
 {
   double v = axis < 0 ? 2 : 0;
   for (int a = 0; a < dim; a++)
@@ -161,10 +161,10 @@ static double volume(const gmg_problem *p, size_t c)
   return v;
 }
 
-/* Volume-weighted 2-norm of the error; and (last size) the checks of the fluxes. */
+/* The volume-weighted 2-norm of the error. On the finest grid also checks the fluxes. */
 static double solve_case(const smooth_case *s, double *flux_error)
 {
-  gmg_params q = gmg_params_default();
+  gmg_params q = params_for_cycles();
   const size_t N = unknowns(&s->p);
   double *flux[3] = {0}, *gradient[3] = {0}, error = 0, square = 0;
   q.rtol = 1e-11;
@@ -175,7 +175,7 @@ static double solve_case(const smooth_case *s, double *flux_error)
   for (int a = 0; a < s->p.dim; a++) flux[a] = field(faces_of(&s->p, a), 0), gradient[a] = field(faces_of(&s->p, a), 0);
   assert_ok(z.context, flux_in(&z, s->u, (void **)flux, (void **)gradient));
   for (size_t c = 0; c < N; c++) error += volume(&s->p, c) * (s->u[c] - s->exact[c]) * (s->u[c] - s->exact[c]);
-  for (size_t c = 0; c < N; c++) { /* divergence of the fluxes + sigma u = f, within the residual */
+  for (size_t c = 0; c < N; c++) { /* divergence of the fluxes + sigma u = f, up to the residual */
     double balance = s->sigma[c] * s->u[c] - s->f[c];
     size_t rest = c, stride = 1;
     for (int a = 0; a < s->p.dim; a++) {
@@ -219,7 +219,7 @@ static void order_of(int dim, gmg_centering centering, const char *walls, int st
 static void order_is_two(void **state)
 {
   static const char *const walls[] = {"dddddd", "nrdnpp", "pprdnr", "rnppdd"};
-  enum { TAKEN_EVERY = SANITIZED ? 5 : 1 }; /* every fifth meets everything */
+  enum { TAKEN_EVERY = SANITIZED ? 5 : 1 }; /* every fifth combination includes every boundary condition */
   int number = 0;
   (void)state;
   for (int on_faces = 0; on_faces < 2; on_faces++)

@@ -1,5 +1,5 @@
-/* How a solve ends: converged, not converged, stagnated at the rounding floor; and what it reports. Diverged: see
-   test_divergence.c. */
+/* Outcomes of a solve: converged, not converged, stagnated at the rounding floor; and the members of the report. For diverged
+   solves see test_divergence.c. */
 #include "reference.h"
 
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first cycle after which no later residual is below half of it: the floor is reached there. */
+/* The cycle that reaches the floor: after it no residual is below half of its own. */
 static int floor_reached(const gmg_report *r)
 {
   int at = 0;
@@ -25,7 +25,7 @@ static void stagnation_in_1d(void **state)
   for (int i = 0; i < 4; i++)
     for (int centering = GMG_CELL; centering <= GMG_VERTEX; centering++) {
       gmg_problem p = make_problem(1, n, 1, 1, centering, "dd");
-      gmg_params params = gmg_params_default();
+      gmg_params params = params_for_cycles();
       params.smoother = gmg_smoother_by_name(names[i]);
       double *f = field(n, 0), *u = field(n, 0);
       gmg_report r;
@@ -37,7 +37,7 @@ static void stagnation_in_1d(void **state)
         fail_msg("%s: floor reached in cycle %d, noticed in cycle %d", names[i], floor_reached(&r), r.cycles);
       assert_true(strstr(gmg_context_error(s.context), "floor") != NULL);
       assert_true(r.floor > 0 && r.residual < 20 * r.floor);
-      for (size_t c = 0; c < n; c += 999) assert_near(u[c] * M_PI * M_PI, f[c], 1e-3); /* and the answer is fine */
+      for (size_t c = 0; c < n; c += 999) assert_near(u[c] * M_PI * M_PI, f[c], 1e-3); /* the solution is accurate nevertheless */
       end_solver(&s);
       free(f), free(u);
     }
@@ -52,7 +52,7 @@ static void stagnation_in_float(void **state)
   p.type = GMG_F32;
   for (int i = 0; i < 3; i++)
     for (int fmg = 0; fmg < 2; fmg++) {
-      gmg_params params = gmg_params_default();
+      gmg_params params = params_for_cycles();
       params.smoother = gmg_smoother_by_name(names[i]);
       params.fmg = fmg;
       float *f = malloc(n * sizeof *f), *u = calloc(n, sizeof *u);
@@ -67,7 +67,7 @@ static void stagnation_in_float(void **state)
     }
 }
 
-/* The residual that an acceleration knows by recursion falls for ever; what is reported is the true one. */
+/* An acceleration computes a residual by recursion, which falls for ever. The reported residual is the true one. */
 static void stagnation_with_an_acceleration(void **state)
 {
   (void)state;
@@ -84,7 +84,7 @@ static void stagnation_with_an_acceleration(void **state)
   for (int i = 0; i < COUNT(solves); i++)
     for (int rhs = RANDOM_F; rhs < RIGHT_HAND_SIDES; rhs++) {
       double *f = field(n, 1), *u = field(n, 0), *r = field(n, 0);
-      gmg_params params = gmg_params_default();
+      gmg_params params = params_for_cycles();
       gmg_report report;
       for (size_t c = 0; c < n && rhs == CONSTANT_F; c++) f[c] = 1;
       params.accel = solves[i].accel, params.precision = solves[i].precision;
@@ -103,12 +103,12 @@ static void stagnation_with_an_acceleration(void **state)
     }
 }
 
-/* A slow smoother must not be taken for a floor. */
+/* A solve with a slow smoother must not end as stagnated. */
 static void slow_is_not_stagnated(void **state)
 {
   (void)state;
   gmg_problem p = make_problem(3, 32, 32, 32, GMG_CELL, "dddddd");
-  gmg_params params = gmg_params_default();
+  gmg_params params = params_for_cycles();
   params.smoother = gmg_smoother_by_name("jacobi");
   params.omega = 0.3, params.rtol = 1e-10, params.max_cycles = 300;
   double *f = field(32768, 5), *u = field(32768, 0);
@@ -120,14 +120,14 @@ static void slow_is_not_stagnated(void **state)
   free(f), free(u);
 }
 
-/* Near the floor, but still falling at its own slow pace: the target within reach is reached. */
+/* Near the floor the residual of a slow smoother still falls, and the solve reaches its target. */
 static void slow_near_the_floor_is_not_stagnated(void **state)
 {
   (void)state;
   static const double weights[] = {0, 0.5};
   gmg_problem p = make_problem(2, 256, 256, 1, GMG_CELL, "dddd");
   for (int i = 0; i < 2; i++) {
-    gmg_params params = gmg_params_default();
+    gmg_params params = params_for_cycles();
     params.smoother = gmg_smoother_by_name("jacobi");
     params.omega = weights[i], params.post = GMG_NONE, params.rtol = 3e-12, params.max_cycles = 300;
     double *f = field(65536, 0), *u = field(65536, 0);
@@ -151,7 +151,7 @@ static void monitor_stops(void **state)
 {
   (void)state;
   gmg_problem p = make_problem(2, 64, 64, 1, GMG_CELL, "dddd");
-  gmg_params params = gmg_params_default();
+  gmg_params params = params_for_cycles();
   double last = 0, *f = field(4096, 1), *u = field(4096, 0);
   gmg_report r;
   params.monitor = stop_at_three, params.monitor_data = &last, params.rtol = 1e-12;
@@ -168,7 +168,7 @@ static void report_is_consistent(void **state)
 {
   (void)state;
   gmg_problem p = make_problem(3, 40, 30, 20, GMG_CELL, "dndddd");
-  gmg_params params = gmg_params_default();
+  gmg_params params = params_for_cycles();
   const size_t n = unknowns(&p);
   double *f = field(n, 1), *u = field(n, 2), *r0 = field(n, 0);
   gmg_report r;
@@ -188,8 +188,8 @@ static void report_is_consistent(void **state)
     seconds += r.level[l].seconds;
     assert_true((on_device || r.level[l].seconds >= 0) && r.level[l].cells == r.level[l].n[0] * r.level[l].n[1] * r.level[l].n[2]);
   }
-  if (!on_device) assert_near(seconds, r.seconds, 0.2 * r.seconds + 1e-4); /* there: test_cuda_device_context, levels_are_timed() */
-  /* again from the solution: nothing to do */
+  if (!on_device) assert_near(seconds, r.seconds, 0.2 * r.seconds + 1e-4); /* on a device see test_cuda_device_context, levels_are_timed() */
+  /* a second solve begins with the solution, so it needs no cycle */
   assert_ok(s.context, solve_in(&s, f, u, &r));
   assert_int_equal(r.cycles, 0);
   end_solver(&s);
@@ -200,7 +200,7 @@ static void check_every(void **state)
 {
   (void)state;
   gmg_problem p = make_problem(3, 32, 32, 32, GMG_CELL, "dddddd");
-  gmg_params params = gmg_params_default();
+  gmg_params params = params_for_cycles();
   double *f = field(32768, 1), *u = field(32768, 0), *r = field(32768, 0);
   gmg_report report;
   params.check_every = 3;
@@ -222,12 +222,12 @@ static void check_every(void **state)
   free(f), free(u), free(r);
 }
 
-/* Relative to f; absolute; f = 0: relative to the first residual; f = 0 and u = 0: done. */
+/* Tolerances: relative to f, absolute, relative to the first residual if f = 0, and none needed if f = 0 and u = 0. */
 static void stopping_rules(void **state)
 {
   (void)state;
   gmg_problem p = make_problem(2, 32, 32, 1, GMG_CELL, "dddd");
-  gmg_params params = gmg_params_default();
+  gmg_params params = params_for_cycles();
   double *f = field(1024, 0), *u = field(1024, 3);
   gmg_report r;
   session s = begin_solver(&p, &params, 1);
@@ -236,7 +236,7 @@ static void stopping_rules(void **state)
   memset(u, 0, 1024 * sizeof *u);
   assert_ok(s.context, solve_in(&s, f, u, &r));
   assert_int_equal(r.cycles, 0);
-  for (int i = 0; i < 1024; i++) assert_true(u[i] == 0); /* zero in gives zero out */
+  for (int i = 0; i < 1024; i++) assert_true(u[i] == 0); /* f = 0 and u = 0 give u = 0 */
   end_solver(&s);
   params.atol = 1.0, params.rtol = 1e-14;
   s = begin_solver(&p, &params, 1);
@@ -244,7 +244,7 @@ static void stopping_rules(void **state)
   assert_ok(s.context, solve_in(&s, f, u, &r));
   assert_true(r.target == 1.0);
   end_solver(&s);
-  params = gmg_params_default(), params.fmg = 1;
+  params = params_for_cycles(), params.fmg = 1;
   s = begin_solver(&p, &params, 1);
   memset(f, 0, 1024 * sizeof *f), fill_random(u, 1024, 5);
   assert_ok(s.context, solve_in(&s, f, u, &r)); /* full multigrid does not use the guess */
@@ -257,7 +257,7 @@ static void not_converged_returns_the_iterate(void **state)
 {
   (void)state;
   gmg_problem p = make_problem(3, 24, 24, 24, GMG_CELL, "dddddd");
-  gmg_params params = gmg_params_default();
+  gmg_params params = params_for_cycles();
   double *f = field(13824, 1), *u = field(13824, 0), *r = field(13824, 0);
   gmg_report report;
   params.max_cycles = 2, params.rtol = 1e-12;

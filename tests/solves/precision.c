@@ -1,5 +1,5 @@
-/* Mixed precision: corrections in float under a residual in double reach what double reaches, in about as many cycles, for
-   every class of problem and any size of numbers; and are refused, or not chosen, where they would not. */
+/* Mixed precision: corrections in float and residuals in double reach the accuracy of double, in about as many cycles, for every
+   class of problem and numbers of any magnitude. Where this is impossible, mixed precision is refused or not chosen. */
 #include "media.h"
 
 
@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One solve; the residual is computed anew by a solver in plain double. */
+/* A solve. A solver in double computes the residual of its answer. */
 typedef struct {
   gmg_status status;
   int cycles;
-  double residual, target, seen; /* seen: the residual as computed independently */
+  double residual, target, seen; /* seen: the residual computed by the other solver */
 } outcome;
 
 static outcome solve(const gmg_problem *p, gmg_params q, gmg_precision precision, const double *f, double *u)
@@ -54,24 +54,33 @@ static void every_class_of_problem(void **state)
   static const struct {
     shape shape;
     double shift;
-  } cases[] = {{{3, {33, 32, 31}, GMG_CELL, "dddddd"}, 0},   {{3, {32, 32, 32}, GMG_CELL, "nnnnnn"}, 0},
-               {{3, {31, 31, 31}, GMG_CELL, "pppppp"}, 0},   {{3, {31, 30, 33}, GMG_VERTEX, "dnrdpp"}, 0},
-               {{2, {97, 65, 1}, GMG_VERTEX, "dddd"}, 0},    {{2, {128, 96, 1}, GMG_CELL, "nnrd"}, 30},
-               {{1, {1000, 1, 1}, GMG_CELL, "dd"}, 0},       {{3, {40, 40, 4}, GMG_CELL, "ddddpp"}, 1},
-               {{2, {64, 64, 1}, GMG_CELL, "pppp"}, 0},      {{2, {5, 1, 1}, GMG_CELL, "dddd"}, 0}};
-  static const char *const smoothers[] = {"async", "red_black", "chebyshev", "jacobi", "gauss_seidel"};
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    for (int k = 0; k < 5; k++) {
+    gmg_accel accel;
+    gmg_coarse_kind coarse;
+  } cases[] = {{{3, {33, 32, 31}, GMG_CELL, "dddddd"}, 0, GMG_ACCEL_NONE, GMG_COARSE_CHOLESKY},
+               {{3, {32, 32, 32}, GMG_CELL, "nnnnnn"}, 0, GMG_ACCEL_FLEXIBLE_CG, GMG_COARSE_CG},
+               {{3, {31, 31, 31}, GMG_CELL, "pppppp"}, 0, GMG_ACCEL_NONE, GMG_COARSE_CG},
+               {{3, {31, 30, 33}, GMG_VERTEX, "dnrdpp"}, 0, GMG_ACCEL_FLEXIBLE_CG, GMG_COARSE_CHOLESKY},
+               {{2, {97, 65, 1}, GMG_VERTEX, "dddd"}, 0, GMG_ACCEL_NONE, GMG_COARSE_CG},
+               {{2, {128, 96, 1}, GMG_CELL, "nnrd"}, 30, GMG_ACCEL_FLEXIBLE_CG, GMG_COARSE_CG},
+               {{1, {1000, 1, 1}, GMG_CELL, "dd"}, 0, GMG_ACCEL_NONE, GMG_COARSE_CHOLESKY},
+               {{3, {40, 40, 4}, GMG_CELL, "ddddpp"}, 1, GMG_ACCEL_FLEXIBLE_CG, GMG_COARSE_CG},
+               {{2, {64, 64, 1}, GMG_CELL, "pppp"}, 0, GMG_ACCEL_NONE, GMG_COARSE_CG},
+               {{2, {5, 1, 1}, GMG_CELL, "dddd"}, 0, GMG_ACCEL_FLEXIBLE_CG, GMG_COARSE_CHOLESKY}};
+  static const struct {
+    const char *name;
+    gmg_cycle_kind cycle;
+  } smoothers[] = {{"async", GMG_CYCLE_V}, {"red_black", GMG_CYCLE_W}, {"chebyshev", GMG_CYCLE_F}, {"jacobi", GMG_CYCLE_V},
+                   {"gauss_seidel", GMG_CYCLE_W}};
+  for (int i = 0; i < COUNT(cases); i++)
+    for (int k = 0; k < COUNT(smoothers); k++) {
       gmg_problem p = shaped_problem(&cases[i].shape);
-      gmg_params q = gmg_params_default();
+      gmg_params q = params_for_cycles();
       p.shift = cases[i].shift;
-      q.smoother = gmg_smoother_by_name(smoothers[k]);
+      q.smoother = gmg_smoother_by_name(smoothers[k].name);
       q.deterministic = 1;
       q.rtol = 1e-10;
-      q.accel = i % 2 ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
-      q.cycle = (gmg_cycle_kind)(GMG_CYCLE_V + k % 3);
-      q.coarse = i % 3 ? GMG_COARSE_CG : GMG_COARSE_CHOLESKY;
-      compare(smoothers[k], &p, q, 1, 1, 1);
+      q.accel = cases[i].accel, q.cycle = smoothers[k].cycle, q.coarse = cases[i].coarse;
+      compare(smoothers[k].name, &p, q, 1, 1, 1);
     }
 }
 
@@ -82,32 +91,36 @@ static void coefficients(void **state)
                 wavy(3, 24, 0.9, GMG_VERTEX), stretched(3, 32, 10, GMG_CELL), absorbing(3, 32, 1e3, GMG_CELL)};
   static const char *const names[] = {"ball 1e4", "ball 1e-4", "ball on vertices", "checkerboard", "wavy", "stretched", "absorbing"};
   for (size_t i = 0; i < sizeof m / sizeof *m; i++) {
-    gmg_params q = gmg_params_default();
+    gmg_params q = params_for_cycles();
     q.deterministic = 1;
     compare(names[i], &m[i].p, q, 2, 1, 0);
     q.smoother = gmg_smoother_by_name("red_black");
-    if (i != 5) q.accel = GMG_ACCEL_CG; /* symmetric, but for rounding in float */
+    if (i != 5) q.accel = GMG_ACCEL_CG; /* the cycle is symmetric up to rounding in float */
     compare(names[i], &m[i].p, q, 2, 1, 0);
     free_medium(&m[i]);
   }
 }
 
-/* Far beyond what float can hold. */
+/* Numbers far beyond the range of float. */
 static void any_size_of_numbers(void **state)
 {
   (void)state;
-  static const double f_scale[] = {1e-100, 1e-60, 1, 1e60, 1e100}, u_scale[] = {0, 1e-60, 1, 1e60}, h_scale[] = {1e-9, 1, 1e9};
+  static const double f_scale[] = {1e-100, 1e-60, 1, 1e60, 1e100}, h_scale[] = {1e-9, 1, 1e9};
+  static const struct {
+    double scale;
+    gmg_accel accel;
+  } guesses[] = {{0, GMG_ACCEL_NONE}, {1e-60, GMG_ACCEL_FLEXIBLE_CG}, {1, GMG_ACCEL_NONE}, {1e60, GMG_ACCEL_FLEXIBLE_CG}};
   for (int h = 0; h < 3; h++)
     for (int i = 0; i < 5; i++)
-      for (int j = 0; j < 4; j++) {
+      for (int j = 0; j < COUNT(guesses); j++) {
         gmg_problem p = make_problem(3, 20, 20, 20, GMG_CELL, "dddddd");
-        gmg_params q = gmg_params_default();
+        gmg_params q = params_for_cycles();
         for (int a = 0; a < 3; a++) p.h[a] *= h_scale[h];
         q.deterministic = 1;
-        q.accel = j % 2 ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
-        /* a guess beyond all proportion leaves its rounding behind: then the tolerance is its own */
-        q.atol = 1e-9 * u_scale[j] / (p.h[0] * p.h[0]);
-        compare("sizes", &p, q, 1, f_scale[i], u_scale[j]);
+        q.accel = guesses[j].accel;
+        /* the rounding of a guess that is far too large stays in u, so the tolerance is relative to the guess */
+        q.atol = 1e-9 * guesses[j].scale / (p.h[0] * p.h[0]);
+        compare("sizes", &p, q, 1, f_scale[i], guesses[j].scale);
       }
 }
 
@@ -131,7 +144,7 @@ static void weakly_held(gmg_problem *p)
 static void the_best_choice(void **state)
 {
   (void)state;
-  const gmg_params q = gmg_params_default();
+  const gmg_params q = params_for_cycles();
   const gmg_problem p = make_problem(3, 16, 16, 16, GMG_CELL, "dddddd");
   assert_int_equal(chosen(&p, &q), GMG_PRECISION_MIXED);
   const gmg_problem flat = make_problem(2, 512, 512, 1, GMG_CELL, "dddd"), large = make_problem(2, 1024, 1024, 1, GMG_CELL, "dddd");
@@ -188,7 +201,7 @@ static void refused(void **state)
   assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
   for (int i = 0; i < 5; i++) {
     gmg_problem p = make_problem(3, 16, 16, 16, GMG_CELL, "nnnnnn");
-    gmg_params q = gmg_params_default();
+    gmg_params q = params_for_cycles();
     gmg_solver *s = NULL;
     const char *const words[] = {"problem.type = GMG_F32", "params.smoother = \"wide\"", "beta / h^2",
                                  "beta / h^2", "shift = 1e-06"};
@@ -208,11 +221,11 @@ static void refused(void **state)
   free(info);
 }
 
-/* An update that float cannot follow leaves the solver as it was; one that it can is taken. */
+/* An update to a problem that is refused in mixed precision leaves the solver as it was. Other updates are accepted. */
 static void updates(void **state)
 {
   (void)state;
-  const gmg_params q = gmg_params_default();
+  const gmg_params q = params_for_cycles();
   gmg_problem p = make_problem(3, 20, 20, 20, GMG_CELL, "nnnnnn");
   const size_t n = unknowns(&p);
   gmg_report r;
@@ -227,7 +240,7 @@ static void updates(void **state)
   assert_non_null(strstr(gmg_context_error(s.context), "shift = 1e-07"));
   assert_ok(s.context, solve_in(&s, f, w, &r));
   for (size_t c = 0; c < n; c++) assert_near(w[c], u[c], 1e-7);
-  for (int i = 0; i < 2; i++) { /* 0: singular; both are within reach */
+  for (int i = 0; i < 2; i++) { /* the first is singular; neither is refused */
     p.shift = i ? 3 : 0;
     assert_ok(s.context, update_in(&s, &p));
     memset(w, 0, n * sizeof *w);
@@ -239,7 +252,7 @@ static void updates(void **state)
   free(f), free(u), free(w);
 }
 
-/* The cycle alone, as others precondition with it: double's but for float's rounding, whatever the size of r. */
+/* gmg_precondition() in mixed precision gives what it gives in double, up to rounding in float, for r of any magnitude. */
 static void preconditioner(void **state)
 {
   (void)state;
@@ -251,10 +264,10 @@ static void preconditioner(void **state)
     for (int k = 0; k < 4; k++) {
       for (size_t c = 0; c < n; c++) r[c] = r[c] == 0 ? 0 : scale[k] * r[c];
       for (int m = 0; m < 2; m++) {
-        gmg_params q = gmg_params_default();
+        gmg_params q = params_for_cycles();
         q.deterministic = 1, q.precision = m ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
         q.coarse_rtol = 1e-6;
-        for (size_t c = 0; c < n; c++) z[m][c] = NAN; /* what stands there does not matter */
+        for (size_t c = 0; c < n; c++) z[m][c] = NAN; /* z is not read */
         session s = begin_solver(&p, &q, 2);
         assert_ok(s.context, precondition_in(&s, r, z[m]));
         end_solver(&s);
@@ -284,7 +297,7 @@ static void explode(const gmg_smoother_level *l, void *state, const void *f, voi
 static void divergence_names_the_level(void **state)
 {
   (void)state;
-  if (on_device) skip(); /* the smoother is the host's */
+  if (on_device) skip(); /* the test's smoother is for the host */
   static const float values[] = {-300, 1e9f, NAN, INFINITY};
   const gmg_smoother_ops ops = {.sweep = explode};
   const gmg_smoother bad = {.name = "bad", .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &ops}}};
@@ -293,7 +306,7 @@ static void divergence_names_the_level(void **state)
   double *f = field(n, 1), *u = field(n, 0);
   for (int v = 0; v < 4; v++)
     for (bad_level = 0; bad_level < 3; bad_level++) {
-      gmg_params q = gmg_params_default();
+      gmg_params q = params_for_cycles();
       char text[32];
       bad_value = values[v];
       q.smoother = &bad, q.precision = GMG_PRECISION_MIXED;
@@ -307,7 +320,7 @@ static void divergence_names_the_level(void **state)
   free(f), free(u);
 }
 
-/* Bitwise the same for any number of threads, and with the residual measured or not. */
+/* Deterministic solves give the same bits with any number of threads. Unmeasured solves agree within rounding. */
 static void deterministic(void **state)
 {
   (void)state;
@@ -318,7 +331,7 @@ static void deterministic(void **state)
   for (int i = 0; i < 2; i++) {
     double *f = field(n, 1), *u[3] = {field(n, 0), field(n, 0), field(n, 0)};
     for (int k = 0; k < 3; k++) {
-      gmg_params q = gmg_params_default();
+      gmg_params q = params_for_cycles();
       q.deterministic = 1, q.max_cycles = 4, q.check_every = k < 2 ? 1 : GMG_NONE, q.rtol = 1e-30;
       session s = begin_solver(problems[i], &q, k == 0 ? 1 : 3);
       const gmg_status status = solve_in(&s, f, u[k], NULL);
@@ -326,7 +339,7 @@ static void deterministic(void **state)
       end_solver(&s);
     }
     assert_memory_equal(u[0], u[1], n * sizeof *f);
-    double difference = 0; /* without measuring the scaling comes later: rounding in float differs */
+    double difference = 0; /* an unmeasured solve uses another divisor of the residual, so rounding in float differs */
     for (size_t c = 0; c < n; c++) difference = fmax(difference, fabs(u[2][c] - u[0][c]));
     assert_below(difference, 1e-6 * norm2(u[0], n));
     free(f), free(u[0]), free(u[1]), free(u[2]);
@@ -334,7 +347,7 @@ static void deterministic(void **state)
   free_medium(&jump);
 }
 
-/* One full multigrid start, with data on the walls. */
+/* A full multigrid start with boundary values. */
 static void start(const gmg_problem *p, gmg_params q, gmg_precision precision, double scale, double mean, double *u)
 {
   const size_t n = unknowns(p);
@@ -351,7 +364,8 @@ static void start(const gmg_problem *p, gmg_params q, gmg_precision precision, d
   free(f), free(g);
 }
 
-/* In float below the finest grid it gives what it gives in double, but for rounding, whatever the size of the numbers. */
+/* A full multigrid start with coarser levels in float gives what it gives in double, up to rounding in float, for numbers of any
+   magnitude. */
 static void full_multigrid(void **state)
 {
   (void)state;
@@ -360,8 +374,8 @@ static void full_multigrid(void **state)
                                  {1, {999, 1, 1}, GMG_CELL, "dn"},      {1, {1000, 1, 1}, GMG_VERTEX, "dd"},   {2, {5, 2, 1}, GMG_CELL, "dddd"},
                                  {2, {100, 3, 1}, GMG_VERTEX, "rrnn"}};
   static const struct {
-    int starts, check_every, cycles; /* starts: full multigrid ones (gmg_params::fmg) */
-    double scale, mean;              /* of the numbers; what is taken off in singular problems */
+    int starts, check_every, cycles; /* starts: gmg_params::fmg */
+    double scale, mean;              /* scale of all numbers, and mean of f in singular problems, which gmg removes */
     gmg_accel accel;
   } solves[] = {{1, 0, 1, 1, 0, GMG_ACCEL_NONE},          {1, 0, 1, 1e-60, 1e5, GMG_ACCEL_NONE}, {1, 0, 1, 1e60, 0, GMG_ACCEL_NONE},
                 {2, 0, 2, 1, 1e5, GMG_ACCEL_NONE},        {2, 0, 2, 1e-60, 0, GMG_ACCEL_NONE},   {2, 0, 2, 1e60, 1e5, GMG_ACCEL_NONE},
@@ -372,7 +386,7 @@ static void full_multigrid(void **state)
       const gmg_problem p = shaped_problem(&shapes[i]);
       const size_t n = unknowns(&p);
       double *u[2] = {field(n, 0), field(n, 0)};
-      gmg_params q = gmg_params_default();
+      gmg_params q = params_for_cycles();
       q.deterministic = 1, q.fmg = solves[k].starts, q.max_cycles = solves[k].cycles;
       q.check_every = count_or_none(solves[k].check_every);
       q.accel = solves[k].accel, q.coarse_rtol = 1e-6;
@@ -385,8 +399,8 @@ static void full_multigrid(void **state)
     }
   medium m[] = {ball(3, 33, 1e4, GMG_CELL), ball(2, 96, 1e4, GMG_VERTEX), wavy(3, 24, 0.9, GMG_VERTEX), stretched(3, 32, 10, GMG_CELL),
                 absorbing(3, 32, 1e3, GMG_CELL)};
-  for (size_t i = 0; i < sizeof m / sizeof *m; i++) { /* and goes on to the tolerance */
-    gmg_params q = gmg_params_default();
+  for (size_t i = 0; i < sizeof m / sizeof *m; i++) { /* solves that start with full multigrid reach their tolerance */
+    gmg_params q = params_for_cycles();
     q.deterministic = 1, q.fmg = 1;
     compare("full multigrid", &m[i].p, q, 2, 1, 1);
     q.accel = GMG_ACCEL_CG, q.smoother = gmg_smoother_by_name("red_black");

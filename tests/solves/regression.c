@@ -1,11 +1,11 @@
-/* The regression gate. tests/regression/factors.txt holds the convergence factor of a grid of cases; this test fails
-   when one gets worse, or when the file and the grid do not match. Factors that got better pass and are listed.
+/* The regression gate. tests/regression/factors.txt holds the convergence factors of many cases. The test fails if a factor gets
+   worse, or if the file does not have exactly these cases. Factors that got better pass and are listed.
 
-   Re-recorded only on purpose:  cmake --build build --target record-factors  (this program with --record FILE).
+   To record factors, which must be on purpose: cmake --build build --target record-factors (this program with --record FILE).
 
-   test_regression FILE cuda: the same cases on a CUDA device, against the same file. There blocks of the asynchronous smoother are
-   others by default, so it is run twice: with its own, which must do no worse than STALE allows, and with blocks that it shares
-   with the host, in measured_factor(). How far from the file the farthest are is said at the end. */
+   test_regression FILE cuda: the same cases on a CUDA device, against the same file. The asynchronous smoother has other default
+   blocks there, so each of its cases runs twice: with these blocks and the tolerance STALE, and with the host's blocks, compared
+   in measured_factor(). Prints the largest differences from the file. */
 #include "boxes.h"
 #include "media.h"
 
@@ -19,11 +19,11 @@ static const char *const cycles[] = {[GMG_CYCLE_V] = "v", [GMG_CYCLE_W] = "w", [
 static const char *const smoothers[] = {"jacobi", "gauss_seidel", "red_black", "chebyshev", "async"};
 static const char *const boundaries[] = {"dddddd", "nnnnnn", "pppppp", "dnrdpp"};
 
-/* Primes and 3 * 2^k. */
+/* Sizes: primes, and 3 * 2^k. */
 static const size_t sizes[3][2][3] = {
     {{509, 1, 1}, {768, 1, 1}}, {{61, 61, 1}, {96, 48, 1}}, {{31, 29, 23}, {48, 48, 48}}};
 
-/* Coefficients: default parameters but for the smoother, so accelerated where that is the default. */
+/* Variable coefficients, with default parameters and a given smoother. So solves are accelerated where that is the default. */
 static const struct {
   const char *name;
   medium_maker *make;
@@ -42,7 +42,8 @@ static const struct {
 } boxes[] = {{"fv1", 98, &box_fv1}, {"fv2", 99, &box_fv1}, {"fv3", 99, &box_fv3}};
 static const char *const box_smoothers[] = {"gauss_seidel", "async"};
 
-/* What smaller blocks may cost the fully stale smoother, which finds more unknowns at the edges of them. */
+/* Additional tolerance for a device. Its smaller blocks make a fully stale smoother worse, because more unknowns lie at the edges
+   of blocks. */
 #define STALE 0.05
 
 enum {
@@ -63,16 +64,16 @@ typedef struct {
 typedef struct {
   int dim;
   gmg_centering centering;
-  int size; /* in `sizes` or `media_sizes` */
+  int size; /* index in `sizes` or `media_sizes` */
   const char *smoother;
   const char *bc; /* NULL: a medium or a box stencil */
   gmg_cycle_kind cycle;
-  int medium; /* in `media` */
-  int box;    /* in `boxes`, from 1 up; 0: none */
+  int medium; /* index in `media` */
+  int box;    /* index in `boxes` plus 1; 0: no box stencil */
 } test_case;
 static test_case cases[CASES];
 
-/* Those of constant coefficients come first, those of box stencils last. The file has them in this order. */
+/* Fills `cases` in the order of the file: constant coefficients, media, box stencils. */
 static void list_cases(void)
 {
   test_case *c = cases;
@@ -84,7 +85,7 @@ static void list_cases(void)
             for (int dim = 1; dim <= 3; dim++)
               *c++ = (test_case){.dim = dim, .centering = cells ? GMG_CELL : GMG_VERTEX, .size = size, .smoother = smoothers[smoother],
                                  .bc = boundaries[bc], .cycle = (gmg_cycle_kind)cycle};
-  for (int medium = 0; medium < MEDIA; medium++) /* not in 1D: there jumps of 1e6 leave rounding to decide */
+  for (int medium = 0; medium < MEDIA; medium++) /* not in 1D, where rounding decides the factors with jumps of 1e6 */
     for (int smoother = 0; smoother < 2; smoother++)
       for (int size = 0; size < 2; size++)
         for (int cells = 0; cells < 2; cells++)
@@ -96,7 +97,7 @@ static void list_cases(void)
       *c++ = (test_case){.dim = 2, .centering = GMG_VERTEX, .smoother = box_smoothers[smoother], .box = box};
 }
 
-/* Shared with the host; the result is that of its own choice. */
+/* The factor with default blocks. On a device also compares with the host, with equal blocks. */
 static double factor_of(const gmg_problem *p, gmg_params params, int cycles)
 {
   const double factor = measured_factor(p, &params, 0, cycles);
@@ -113,7 +114,7 @@ static entry run_medium(const test_case *c, gmg_params params)
   entry e;
   snprintf(e.name, sizeof e.name, "%dD %-6s %s %zu^%d %s", c->dim, centerings[c->centering], media[c->medium].name, n, c->dim,
            c->smoother);
-  e.factor = factor_of(&m.p, params, 8); /* later a fast solve is all rounding */
+  e.factor = factor_of(&m.p, params, 8); /* after more cycles a fast solve is at the rounding floor */
   free_medium(&m);
   return e;
 }
@@ -130,10 +131,10 @@ static entry run_box(const test_case *c, gmg_params params)
   return e;
 }
 
-/* Name and factor. Deterministic smoothers only: the gate must not depend on luck. */
+/* Name and factor of a case. Smoothers are deterministic, so that every run gives the same factor. */
 static entry run_case(const test_case *c)
 {
-  gmg_params params = gmg_params_default();
+  gmg_params params = params_for_cycles();
   params.smoother = gmg_smoother_by_name(c->smoother);
   params.deterministic = 1;
   if (c->box) return run_box(c, params);
@@ -169,7 +170,7 @@ static int record(const char *path)
   return fclose(file) != 0;
 }
 
-/* The recorded factor of a name, or NaN. */
+/* The recorded factor of a case, or NaN. */
 static double recorded(const entry *table, int count, const char *name)
 {
   for (int i = 0; i < count; i++)
@@ -201,12 +202,12 @@ static int read_table(const char *path, entry *table, int room)
 
 static void no_factor_got_worse(void **state)
 {
-  static entry table[CASES], farthest[2]; /* from the file: of smoothers that do what the host's do, of the asynchronous one */
+  static entry table[CASES], farthest[2]; /* largest differences from the file: of smoothers with the same arithmetic as on the host, and of the asynchronous one */
   const int count = read_table(*state, table, CASES);
   int worse = 0, better = 0;
   assert_int_equal(count, CASES);
   list_cases();
-  for (int i = 0; i < CASES; i += SANITIZED ? 7 : 1) { /* 7 meets every dimension, boundary and smoother */
+  for (int i = 0; i < CASES; i += SANITIZED ? 7 : 1) { /* every 7th case includes every dimension, boundary condition and smoother */
     const entry e = run_case(&cases[i]);
     const double was = recorded(table, count, e.name);
     if (isnan(was)) fail_msg("%s is not in the file", e.name);
@@ -225,7 +226,7 @@ static void no_factor_got_worse(void **state)
     }
   }
   print_message("%d cases, %d better, %d worse\n", CASES, better, worse);
-  if (on_device) /* bench/checks.py reads it */
+  if (on_device) /* bench/checks.py reads this line */
     print_message("largest difference from the host's factors: deterministic %.4f at %s, asynchronous %.4f at %s\n", farthest[0].factor,
                   farthest[0].name, farthest[1].factor, farthest[1].name);
   assert_int_equal(worse, 0);

@@ -1,4 +1,4 @@
-/* Singular problems: all Neumann or fully periodic, with right-hand sides that are not compatible. */
+/* Singular problems: all walls Neumann, or all axes periodic, with incompatible right-hand sides. */
 #include "reference.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 static void solve_constant_f(gmg_centering centering, const char *bc, int fmg, double guess)
 {
   const gmg_problem p = make_problem(2, 33, 21, 1, centering, bc);
-  gmg_params params = gmg_params_default();
+  gmg_params params = params_for_cycles();
   params.fmg = fmg;
   double *f = field(693, 0), *u = field(693, 0);
   gmg_report r;
@@ -24,7 +24,7 @@ static void solve_constant_f(gmg_centering centering, const char *bc, int fmg, d
   free(f), free(u);
 }
 
-/* A constant f of a singular problem leaves nothing but rounding: u is zero (or the guess's constant, removed). */
+/* A constant f of a singular problem: only rounding is left of it. u is 0; a constant guess is removed. */
 static void singular_with_constant_f(void **state)
 {
   static const char *const bc[] = {"nnnn", "pppp"};
@@ -48,7 +48,7 @@ static void singular_problems(void **state)
           gmg_problem p = make_problem(3, sizes[i][0], sizes[i][1], sizes[i][2], centering, bc[b]);
           gmg_problem twin = make_problem(3, sizes[i][0], sizes[i][1], sizes[i][2], centering, "dddddd");
           p.h[0] = p.h[1] = p.h[2] = twin.h[0] = twin.h[1] = twin.h[2] = 0.03;
-          gmg_params params = gmg_params_default();
+          gmg_params params = params_for_cycles();
           params.smoother = gmg_smoother_by_name(names[k]);
           if (k == 1) params.omega = 1.15;
           const size_t n = unknowns(&p);
@@ -67,8 +67,8 @@ static void singular_problems(void **state)
           assert_near(mean_u, 0, 1e-13 * most);
           end_solver(&s);
           const double factor = measured_factor(&p, &params, 0, 20), reference = measured_factor(&twin, &params, 0, 20);
-          /* A device's blocks are smaller, and more of them lie at the seam of an odd periodic axis: there 0.067; so does the host
-             with blocks of 16 x 8 x 8, deterministic: 0.073. */
+          /* a device has smaller blocks, and more of them lie at the seam of an odd periodic axis: its factor is 0.067. The host's
+             is 0.073 with blocks of 16 x 8 x 8, deterministic */
           if (factor > reference + (on_device && k == 0 ? 0.045 : 0.03))
             fail_msg("%s %s centring %d %zu: %.4f, twin %.4f", names[k], bc[b], centering, sizes[i][0], factor, reference);
           free(f), free(u);
@@ -81,7 +81,7 @@ static void singular_with_fluxes(void **state)
   (void)state;
   for (int centering = GMG_CELL; centering <= GMG_VERTEX; centering++) {
     gmg_problem p = make_problem(2, 24, 24, 1, centering, "nnnn");
-    gmg_params params = gmg_params_default();
+    gmg_params params = params_for_cycles();
     double *f = field(576, 0), *u = field(576, 0);
     gmg_report r;
     session s = begin_solver(&p, &params, 0);
@@ -94,12 +94,12 @@ static void singular_with_fluxes(void **state)
   }
 }
 
-/* Its mean is taken off a guess, but not off one that is refused. */
+/* The mean of a guess is removed, but a guess that is refused is not changed. */
 static void a_refused_guess_is_left_alone(void **state)
 {
   (void)state;
   gmg_problem p = make_problem(2, 16, 12, 1, GMG_CELL, "nnpp");
-  const gmg_params params = gmg_params_default();
+  const gmg_params params = params_for_cycles();
   double *f = field(192, 1), *u = field(192, 2), *before = field(192, 2);
   session s = begin_solver(&p, &params, 1);
   u[5] = before[5] = NAN;
@@ -110,12 +110,12 @@ static void a_refused_guess_is_left_alone(void **state)
   free(f), free(u), free(before);
 }
 
-/* A right-hand side whose norm overflows is refused, not taken for rounding about its mean. */
+/* A right-hand side whose norm overflows is refused. It must not be taken for rounding of its mean. */
 static void too_large_is_refused(void **state)
 {
   (void)state;
   const gmg_problem p = make_problem(2, 16, 12, 1, GMG_CELL, "nnpp");
-  const gmg_params params = gmg_params_default();
+  const gmg_params params = params_for_cycles();
   double *f = field(192, 1), *u = field(192, 0);
   session s = begin_solver(&p, &params, 1);
   f[5] = 1e300;

@@ -1,4 +1,4 @@
-/* What a solver can do besides: preconditioning, acceleration, update, cycles, coarse solvers, warnings of a plan. */
+/* Other functions of a solver: preconditioning, acceleration, update, cycles, coarse solvers, warnings of a plan. */
 #include "media.h"
 #include "reference.h"
 
@@ -7,20 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* z = B r with B symmetric positive definite in the inner product of the control volumes where asked for. */
+/* With params.symmetric, z = B r with a B that is symmetric and positive definite in the inner product of the control volumes. */
 static void symmetric_preconditioner(void **state)
 {
   (void)state;
   static const char *const names[] = {"jacobi", "red_black", "chebyshev", "gauss_seidel"};
   static const char *const bc[] = {"dndrpp", "pppppp", "nnnnnn", "dddddd"};
+  static const gmg_cycle_kind cycles[] = {GMG_CYCLE_V, GMG_CYCLE_W};
   for (int i = 0; i < 4; i++)
     for (int b = 0; b < 4; b++)
       for (int centering = GMG_CELL; centering <= GMG_VERTEX; centering++) {
         gmg_problem p = make_problem(3, 13, 11, 9, centering, bc[b]);
-        gmg_params params = gmg_params_default();
+        gmg_params params = params_for_cycles();
         params.smoother = gmg_smoother_by_name(names[i]);
         params.symmetric = 1, params.deterministic = 1, params.coarse = GMG_COARSE_CHOLESKY;
-        params.cycle = b % 2 ? GMG_CYCLE_W : GMG_CYCLE_V;
+        params.cycle = ROUND_ROBIN(cycles, b);
         const size_t n = unknowns(&p);
         double *x = field(n, 1), *y = field(n, 2), *bx = field(n, 0), *by = field(n, 0), left = 0, right = 0, own = 0;
         session s = begin_solver(&p, &params, 2);
@@ -42,7 +43,7 @@ static void preconditioner_is_linear(void **state)
   (void)state;
   for (int i = 0; gmg_smoother_name(i); i++) {
     gmg_problem p = make_problem(3, 14, 10, 9, GMG_CELL, "dndrpp");
-    gmg_params params = gmg_params_default();
+    gmg_params params = params_for_cycles();
     params.smoother = gmg_smoother_by_name(gmg_smoother_name(i));
     params.deterministic = 1, params.coarse = GMG_COARSE_CHOLESKY;
     const size_t n = unknowns(&p);
@@ -66,7 +67,7 @@ static void acceleration(void **state)
     double *f = field(n, 1), *u = field(n, 0);
     int cycles[4];
     for (int i = 0; i < 4; i++) {
-      gmg_params params = gmg_params_default();
+      gmg_params params = params_for_cycles();
       params.smoother = gmg_smoother_by_name(i == 3 ? "async" : "jacobi");
       params.accel = i == 3 ? GMG_ACCEL_FLEXIBLE_CG : (gmg_accel)(GMG_ACCEL_NONE + i);
       memset(u, 0, n * sizeof *u);
@@ -75,7 +76,7 @@ static void acceleration(void **state)
       assert_ok(s.context, solve_in(&s, f, u, &r));
       double *check = field(n, 0);
       assert_ok(s.context, residual_in(&s, f, u, check));
-      assert_below(norm2(check, n), 1.0001e-8 * norm2(f, n)); /* the true residual, not the recursion */
+      assert_below(norm2(check, n), 1.0001e-8 * norm2(f, n)); /* the true residual, not that of the recursion */
       cycles[i] = r.cycles;
       end_solver(&s);
       free(check);
@@ -92,9 +93,9 @@ static double *solved(const gmg_problem *p, gmg_params q, double size, double *r
   gmg_report report;
   session s = begin_solver(p, &q, 2);
   for (size_t c = 0; c < n; c++) f[c] *= size;
-  for (int repeat = 0; repeat < 2; repeat++) { /* nothing is left of a solve */
+  for (int repeat = 0; repeat < 2; repeat++) { /* a solve does not change the result */
     fill_random(u, n, 2);
-    for (size_t c = 0; c < n; c++) u[c] *= 1e-4 * size; /* a guess whose residual is not far from f */
+    for (size_t c = 0; c < n; c++) u[c] *= 1e-4 * size; /* a guess with a residual of about the size of f */
     const gmg_status status = solve_in(&s, f, u, &report);
     assert_int_equal(status, q.check_every > 0 ? GMG_NOT_CONVERGED : GMG_OK);
     assert_int_equal(report.cycles, q.max_cycles);
@@ -110,14 +111,14 @@ static double *solved(const gmg_problem *p, gmg_params q, double size, double *r
   return u;
 }
 
-/* Who measures how often does not matter to what is computed: bitwise, but for what the residual is scaled by on its way into the
-   narrower type. */
+/* The number of measured residuals does not change the bits of u. In mixed precision it changes the divisor of the residual, so u
+   changes by rounding. */
 static void measured_or_not(void **state)
 {
   (void)state;
   static const shape shapes[] = {{3, {24, 20, 18}, GMG_CELL, "dddddd"}, {3, {20, 24, 16}, GMG_CELL, "nnppnn"}, {2, {67, 45, 1}, GMG_VERTEX, "dnrd"},
                                  {1, {300, 1, 1}, GMG_CELL, "dd"}};
-  static const double sizes[] = {1, 1e-34, 1e36, 1, 1e-34}; /* of f: float alone would not do */
+  static const double sizes[] = {1, 1e-34, 1e36, 1, 1e-34}; /* relative to f; float alone would not reach it */
   static const struct {
     gmg_accel accel;
     int mixed, fmg;
@@ -126,11 +127,11 @@ static void measured_or_not(void **state)
                 {GMG_ACCEL_NONE, 0, 1}, {GMG_ACCEL_NONE, 1, 1}};
   for (int i = 0; i < 5; i++)
     for (size_t k = 0; k < sizeof solves / sizeof *solves; k++) {
-      if (i == 4 && solves[k].fmg) continue; /* who measures forgets a full multigrid start that is none, as in the ball */
+      if (i == 4 && solves[k].fmg) continue; /* a measured solve drops a full multigrid start that makes the residual larger, as in the ball */
       medium m = ball(3, 24, 1e3, GMG_CELL);
       const gmg_problem p = i < 4 ? shaped_problem(&shapes[i]) : m.p;
       const int mixed = solves[k].mixed, of_its_own = solves[k].accel == GMG_ACCEL_CG;
-      gmg_params q = gmg_params_default();
+      gmg_params q = params_for_cycles();
       q.precision = mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME, q.deterministic = 1, q.fmg = solves[k].fmg;
       q.accel = solves[k].accel;
       if (of_its_own) q.smoother = gmg_smoother_by_name("red_black");
@@ -153,7 +154,7 @@ static void measured_or_not(void **state)
     }
 }
 
-/* Far beyond convergence flexible CG must keep what it has: its directions are rounding noise there. */
+/* Far below the floor flexible CG must keep its solution, although its directions are rounding noise. */
 static void acceleration_beyond_convergence(void **state)
 {
   (void)state;
@@ -166,7 +167,7 @@ static void acceleration_beyond_convergence(void **state)
     const size_t nx = sizes[i % SIZES][0], ny = sizes[i % SIZES][1], n = nx * ny;
     const int plain_cg = i % PLAIN_CG_EVERY == 0, measured = i / SIZES % MEASURED_EVERY == 0;
     gmg_problem p = make_problem(2, nx, ny, 1, ROUND_ROBIN(centerings, i), ROUND_ROBIN(walls, i));
-    gmg_params params = gmg_params_default();
+    gmg_params params = params_for_cycles();
     uint64_t random = (uint64_t)i;
     p.shift = 10 * (uniform(&random) + 0.5);
     params.accel = plain_cg ? GMG_ACCEL_CG : GMG_ACCEL_FLEXIBLE_CG;
@@ -183,14 +184,14 @@ static void acceleration_beyond_convergence(void **state)
   }
 }
 
-/* A shift that swallows everything else, and back: the solver is what it was. */
+/* An update to a huge shift, and back: the solver gives the same bits as before. */
 static void update_forgets_the_shift(void **state)
 {
   (void)state;
   gmg_problem p = make_problem(2, 512, 1, 1, GMG_CELL, "dddd");
   p.h[0] = 1, p.h[1] = 0.3;
   for (int i = 0; gmg_smoother_name(i); i++) {
-    gmg_params params = gmg_params_default();
+    gmg_params params = params_for_cycles();
     params.smoother = gmg_smoother_by_name(gmg_smoother_name(i)), params.deterministic = 1;
     double *f = field(512, 1), *u = field(512, 0), *v = field(512, 0);
     session s = begin_solver(&p, &params, 1);
@@ -206,15 +207,16 @@ static void update_forgets_the_shift(void **state)
   }
 }
 
-/* New shift in place: as a fresh solver would do, bitwise, and back. */
+/* An update of the shift gives the same bits as a new solver. */
 static void update_shift(void **state)
 {
+  static const gmg_coarse_kind coarse[] = {GMG_COARSE_CG, GMG_COARSE_CHOLESKY};
   (void)state;
   for (int i = 0; gmg_smoother_name(i); i++) {
     gmg_problem p = make_problem(2, 40, 33, 1, GMG_CELL, "nnpp");
-    gmg_params params = gmg_params_default();
+    gmg_params params = params_for_cycles();
     params.smoother = gmg_smoother_by_name(gmg_smoother_name(i));
-    params.deterministic = 1, params.coarse = i % 2 ? GMG_COARSE_CHOLESKY : GMG_COARSE_CG;
+    params.deterministic = 1, params.coarse = ROUND_ROBIN(coarse, i);
     const size_t n = unknowns(&p);
     double *f = field(n, 1), *u = field(n, 0), *v = field(n, 0);
     session s = begin_solver(&p, &params, 2);
@@ -237,7 +239,7 @@ static void update_shift(void **state)
     assert_int_equal(update_in(&s, &p), GMG_ERR_ARGUMENT);
     assert_true(strstr(gmg_context_error(s.context), "problem.n") != NULL);
     memset(u, 0, n * sizeof *u);
-    assert_ok(s.context, solve_in(&s, f, u, NULL)); /* still usable, still shift 3 */
+    assert_ok(s.context, solve_in(&s, f, u, NULL)); /* the solver still works, with shift 3 */
     assert_memory_equal(u, v, n * sizeof *u);
     end_solver(&s);
     free(f), free(u), free(v);
@@ -254,11 +256,11 @@ static void cycles_and_coarse_solvers(void **state)
     for (int coarse = GMG_COARSE_CG; coarse <= GMG_COARSE_CHOLESKY; coarse++)
       for (int levels = 0; levels < 4; levels++)
         for (int fmg = 0; fmg < 3; fmg++) {
-          gmg_params params = gmg_params_default();
+          gmg_params params = params_for_cycles();
           gmg_report r;
           params.cycle = (gmg_cycle_kind)cycle, params.coarse = (gmg_coarse_kind)coarse;
           params.max_levels = levels, params.fmg = fmg;
-          if (coarse == GMG_COARSE_CHOLESKY && levels > 0) continue; /* too large for it */
+          if (coarse == GMG_COARSE_CHOLESKY && levels > 0) continue; /* too large for Cholesky */
           memset(u, 0, n * sizeof *u);
           session s = begin_solver(&p, &params, 2);
           assert_ok(s.context, solve_in(&s, f, u, &r));
@@ -286,14 +288,14 @@ static void plan_warns(void **state)
 {
   (void)state;
   gmg_problem p = make_problem(3, 64, 64, 64, GMG_CELL, "dddddd");
-  gmg_params params = gmg_params_default();
+  gmg_params params = params_for_cycles();
   assert_int_equal(warnings_of(&p, &params), 0);
   params.max_levels = 2;
   assert_int_equal(warnings_of(&p, &params), GMG_WARN_COARSEST);
-  params = gmg_params_default();
+  params = params_for_cycles();
   params.rtol = 1e-15;
   assert_int_equal(warnings_of(&p, &params), GMG_WARN_TOLERANCE);
-  params = gmg_params_default();
+  params = params_for_cycles();
   p.type = GMG_F32;
   assert_int_equal(warnings_of(&p, &params), GMG_WARN_TOLERANCE);
   p.type = GMG_F64;
@@ -301,28 +303,28 @@ static void plan_warns(void **state)
   assert_int_equal(warnings_of(&p, &params), 0);
   params.coarsen_threshold = 0.001;
   assert_int_equal(warnings_of(&p, &params), GMG_WARN_ANISOTROPY | GMG_WARN_SMOOTHER);
-  params = gmg_params_default();
+  params = params_for_cycles();
   params.smoother = gmg_smoother_by_name("jacobi"), params.omega = 1;
   p.h[0] /= 10;
   assert_int_equal(warnings_of(&p, &params), GMG_WARN_SMOOTHER);
   gmg_problem line = make_problem(1, 1000000, 1, 1, GMG_VERTEX, "dd");
-  params = gmg_params_default();
+  params = params_for_cycles();
   assert_int_equal(warnings_of(&line, &params), GMG_WARN_TOLERANCE);
 }
 
-/* A fully periodic cycle does not know where it starts: shifted data give the shifted result. */
+/* In a fully periodic problem shifted data give the shifted result. */
 static void translation_invariance(void **state)
 {
   (void)state;
   const size_t n = 24 * 20;
   gmg_problem p = make_problem(2, 24, 20, 1, GMG_CELL, "pppp");
-  gmg_params params = gmg_params_default();
+  gmg_params params = params_for_cycles();
   params.smoother = gmg_smoother_by_name("jacobi");
   params.coarse = GMG_COARSE_CHOLESKY, params.max_levels = 3;
   double *r = field(n, 1), *z = field(n, 0), *rs = field(n, 0), *zs = field(n, 0);
   session s = begin_solver(&p, &params, 1);
   for (size_t j = 0; j < 20; j++)
-    for (size_t i = 0; i < 24; i++) rs[(j + 4) % 20 * 24 + (i + 8) % 24] = r[j * 24 + i]; /* by whole coarsest cells */
+    for (size_t i = 0; i < 24; i++) rs[(j + 4) % 20 * 24 + (i + 8) % 24] = r[j * 24 + i]; /* shifted by a multiple of the coarsest cell */
   precondition_in(&s, r, z), precondition_in(&s, rs, zs);
   for (size_t j = 0; j < 20; j++)
     for (size_t i = 0; i < 24; i++) assert_near(zs[(j + 4) % 20 * 24 + (i + 8) % 24], z[j * 24 + i], 1e-13);

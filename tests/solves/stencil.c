@@ -1,5 +1,5 @@
-/* Solves with box stencils: convergence from coarse to fine grids, the matrices fv1 to fv3 of the papers, order, walls, smoothers. With the
-   argument "cuda" on a device. */
+/* Solves with box stencils: convergence on coarse and fine grids, the matrices fv1 to fv3 of the papers, order of accuracy, walls,
+   smoothers. With the argument "cuda" on a device. */
 #include "boxes.h"
 #include "sample.h"
 
@@ -41,7 +41,7 @@ static void converges(void **state)
   for (int i = 0; i < COUNT(cases); i++) {
     gmg_problem p = shaped_problem(&cases[i].shape);
     const gmg_stencil box = box_of_entries(&p, cases[i].box);
-    gmg_params q = gmg_params_default();
+    gmg_params q = params_for_cycles();
     p.stencil = &box, q.rtol = 1e-10;
     if (SANITIZED && unknowns(&p) > 100000) continue;
     const gmg_report r = solve_random(cases[i].box->name, &p, &q);
@@ -104,7 +104,7 @@ static double error_at(int dim, size_t m, double sigma)
   gmg_problem p = make_problem(dim, m - 1, dim > 1 ? m - 1 : 1, dim > 2 ? m - 1 : 1, GMG_VERTEX, "dddddd");
   const double zero[3] = {1e9, 1e9, 1e9};
   const gmg_stencil box = gmg_stencil_q1(dim, p.h, sigma), mass = gmg_stencil_q1(dim, zero, 1); /* no stiffness */
-  gmg_params q = gmg_params_default();
+  gmg_params q = params_for_cycles();
   const size_t n = unknowns(&p);
   double *f = field(n, 0), *u = field(n, 0), *exact = field(n, 0), most = 0;
   gmg_report r;
@@ -113,7 +113,7 @@ static double error_at(int dim, size_t m, double sigma)
     const size_t at[3] = {c % p.n[0], c / p.n[0] % p.n[1], c / (p.n[0] * p.n[1])};
     exact[c] = 1;
     for (int a = 0; a < dim; a++) exact[c] *= sin(M_PI * (double)(at[a] + 1) / (double)m);
-    for (int e = 0; e < 27; e++) { /* f is 0 on walls */
+    for (int e = 0; e < 27; e++) { /* f is 0 on the walls */
       double value = mass.entry[e / 9][e / 3 % 3][e % 3] * (dim * M_PI * M_PI + sigma);
       const int step[3] = {e % 3 - 1, e / 3 % 3 - 1, e / 9 - 1};
       for (int a = 0; a < dim; a++) value *= sin(M_PI * ((double)at[a] + 1 + step[a]) / (double)m);
@@ -140,13 +140,13 @@ static void q1_has_order_two(void **state)
     }
 }
 
-/* Without walls that hold u: zero mean, and the report says so. Then another stencil by an update. */
+/* Singular problems with box stencils: u has zero mean, and the report says so. Then an update to another stencil. */
 static void singular_and_updated(void **state)
 {
   (void)state;
   gmg_problem p = make_problem(2, 48, 40, 1, GMG_VERTEX, "nnpp");
   gmg_stencil box = box_of_entries(&p, &box_q1);
-  const gmg_params q = gmg_params_default();
+  const gmg_params q = params_for_cycles();
   const size_t n = unknowns(&p);
   double *f = field(n, 8), *u = field(n, 0), *again = field(n, 0), before;
   gmg_report r;
@@ -167,7 +167,7 @@ static void singular_and_updated(void **state)
   free(f), free(u), free(again);
 }
 
-/* Cholesky takes few unknowns: where more are left, AUTO is CG, and who asked for Cholesky is refused. */
+/* Cholesky is for few unknowns. With more, AUTO chooses CG, and GMG_COARSE_CHOLESKY is refused. */
 static void coarse_solver_is_chosen(void **state)
 {
   (void)state;
@@ -184,7 +184,7 @@ static void coarse_solver_is_chosen(void **state)
   p.stencil = &box;
   assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
   for (int i = 0; i < COUNT(rows); i++) {
-    gmg_params q = gmg_params_default();
+    gmg_params q = params_for_cycles();
     gmg_plan_info info;
     q.max_levels = rows[i].max_levels, q.coarse = rows[i].asked;
     assert_int_equal(gmg_plan(c, &p, &q, &info), rows[i].status);

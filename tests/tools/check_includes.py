@@ -4,9 +4,10 @@ coarse -> mg; demos, bench and study see public headers only, but for the measur
 - src/mg/ holds no #ifdef, no backend's and no precision's name, and tests no flag for a precision, a smoother or a fused leg; fused legs,
   sweeps and recordings are used in one place each; mg/cycle does not know mg/iterate;
 - one smoother's folder does not include another's, and relax/, which they share, includes none;
-- only core/backend.h asks whether the library is built with CUDA; only the registry and the defaults look a smoother up by name;
+- only the registry and the defaults look a smoother up by name;
 - global functions of bench, demos and study begin with bench_, demo_ or study_; so do their global tables;
-- of the tests device.c alone asks whether there is CUDA;
+- one file each of src, demos and tests may ask whether the library is built with CUDA, and none of bench;
+- of the tests internals.h alone includes headers of src. The toys are not tests: they are copied into src;
 - lines of include and src have at most 132 columns.
 Usage: check_includes.py ROOT"""
 import pathlib
@@ -28,9 +29,12 @@ MEASURES_INSIDE = {"bench/gpu_operations.c", "bench/gpu_cublas.c"}
 FORBIDDEN_IN_MG = re.compile(r"#\s*if(def|ndef)?\b|\b(float|GMG_F32|GMG_F64|FLT_\w+|DBL_\w+|\w*cuda\w*|\w*CUDA\w*|\w+_host(_f\d\d)?|GMG_BACKEND\w*)\b")
 SHARED_BY_SMOOTHERS = {"relax"}
 ASKS_FOR_CUDA = re.compile(r"#\s*(el)?if\w*\b.*\bGMG_CUDA\b")
-MAY_ASK_FOR_CUDA = {"src/core/backend.h"}
+# By folder: the one file that may.
+MAY_ASK_FOR_CUDA = {"src": "src/core/backend.h", "demos": "demos/place.c", "tests": "tests/device.c", "bench": None}
 BY_NAME = re.compile(r"\bgmg_smoother_by_name\(")
 MAY_LOOK_UP = {"src/smoothers/registry.c", "src/mg/defaults.c"}
+INCLUDES_SRC = "tests/internals.h"
+TOYS = ("tests/toy_smoother/toy/", "tests/toy_operator/toy/")
 # Of a cycle's parts each is used in one place: fused legs and sweeps in the legs (and by the smoother that watches), recordings by replay.
 IN_ONE_PLACE = {
     "a fused leg": (re.compile(r"\bfused->"), {"src/mg/cycle/legs.c"}),
@@ -47,6 +51,7 @@ DEFINES = re.compile(r"^(?:[a-z_]\w*[\s*]+)+(?:const )?(\w+)(?:\(|\[\w*\](?:\[\w
 NOT_GLOBAL = re.compile(r"^(typedef|extern|return|else|case|template|using)\b|^(struct|union|enum) \w+;|^.*\bstatic\b")
 MAX_COLUMNS = 132
 PREFIX = {"bench": "bench_", "demos": "demo_", "study": "study_"}
+INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
 GUARD = re.compile(r"#\s*ifndef\s+GMG_\w+_H\b")
 
 
@@ -68,6 +73,33 @@ def unprefixed(room: str, code: str) -> str:
     return found[1] if room in PREFIX and found and not found[1].startswith(PREFIX[room]) and found[1] != "main" else ""
 
 
+def target_of(name: str, path: pathlib.Path, folders: list[pathlib.Path]):
+    """The file that an include of `path` names."""
+    return next((c.resolve() for c in (folder / name for folder in [path.parent, *folders]) if c.is_file()), None)
+
+
+def asks_for_cuda(name_here: str, line: str) -> str:
+    """What is wrong with a line that asks whether there is CUDA, or an empty string."""
+    folder = name_here.split("/")[0]
+    if folder not in MAY_ASK_FOR_CUDA or name_here == MAY_ASK_FOR_CUDA[folder] or not ASKS_FOR_CUDA.search(line):
+        return ""
+    return f"only {MAY_ASK_FOR_CUDA[folder] or 'other folders'} may ask whether there is CUDA: {line.strip()}"
+
+
+def problems_of_tests(root: pathlib.Path) -> list[str]:
+    problems = []
+    for path in sorted(p for p in (root / "tests").rglob("*") if p.suffix in (".c", ".h", ".cpp", ".cu")):
+        name_here = path.relative_to(root).as_posix()
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if what := asks_for_cuda(name_here, line):
+                problems.append(f"{name_here}:{number}: {what}")
+            include = INCLUDE.match(line)
+            target = include and target_of(include[1], path, [root / "tests", root / "include", root / "src"])
+            if target and target.is_relative_to(root / "src") and name_here != INCLUDES_SRC and not name_here.startswith(TOYS):
+                problems.append(f"{name_here}:{number}: only {INCLUDES_SRC} includes headers of src ({include[1]})")
+    return problems
+
+
 def main(root: pathlib.Path) -> int:
     problems, seen = [], 0
     for path in sorted(p for d in ("include", "src", "demos", "bench", "study") for p in (root / d).rglob("*")):
@@ -78,11 +110,10 @@ def main(root: pathlib.Path) -> int:
         for number, line in enumerate(path.read_text().splitlines(), 1):
             name_here = str(path.relative_to(root))
             where = f"{name_here}:{number}"
-            include = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+            include = INCLUDE.match(line)
             if include:
                 name = include.group(1)
-                candidates = [folder / name for folder in (path.parent, root / "include", root / "src")]
-                target = next((c.resolve() for c in candidates if c.is_file()), None)
+                target = target_of(name, path, [root / "include", root / "src"])
                 if target:
                     to = room_of(target, root.resolve())
                 else:
@@ -98,8 +129,8 @@ def main(root: pathlib.Path) -> int:
             if len(line) > MAX_COLUMNS and room not in PREFIX:
                 problems.append(f"{where}: {len(line)} columns")
             code = re.sub(r"/\*.*?\*/", "", line)
-            if room in ALLOWED["mg"] - {"include"} and ASKS_FOR_CUDA.search(code) and name_here not in MAY_ASK_FOR_CUDA:
-                problems.append(f"{where}: only core/backend.h asks whether there is CUDA: {line.strip()}")
+            if what := asks_for_cuda(name_here, code):
+                problems.append(f"{where}: {what}")
             if room in ALLOWED["mg"] - {"include"} and BY_NAME.search(re.sub(r'"[^"]*"', "", code)) and name_here not in MAY_LOOK_UP:
                 problems.append(f"{where}: a smoother is looked up by its name: {line.strip()}")
             nameless = line.startswith("namespace {") or (nameless and not line.startswith("} // namespace"))
@@ -113,10 +144,7 @@ def main(root: pathlib.Path) -> int:
             default = path.name == "defaults.c" and ".type =" in code  # the documented default is a name of the API
             if room == "mg" and FORBIDDEN_IN_MG.search(code) and not GUARD.match(code) and not default:
                 problems.append(f"{where}: mg names a backend, a precision or a condition: {line.strip()}")
-    for path in sorted((root / "tests").rglob("*.[ch]")):
-        for number, line in enumerate(path.read_text().splitlines(), 1):
-            if ASKS_FOR_CUDA.search(line) and path.name != "device.c":
-                problems.append(f"{path.relative_to(root)}:{number}: only device.c asks whether there is CUDA: {line.strip()}")
+    problems += problems_of_tests(root)
     print("\n".join(problems) if problems else f"{seen} files, every include points the right way")
     return 1 if problems or seen == 0 else 0
 

@@ -1,4 +1,4 @@
-/* Two threads write one variable without care. If the thread sanitizer lets this pass, it sees nothing elsewhere either. */
+/* A data race: two threads write one variable. If the thread sanitizer does not report it, its other results mean nothing. */
 int main(void)
 {
   volatile int shared = 0;

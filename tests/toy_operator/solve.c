@@ -12,7 +12,7 @@ static float f32[NY][NX], u32[NY][NX];
 
 static double at(long i, long j) { return i < 0 || i >= NX || j < 0 || j >= NY ? 0 : u[j][i]; }
 
-/* Of f - A u over that of f. */
+/* The norm of f - A u over the norm of f. */
 static double residual(const gmg_problem *p)
 {
   const double x = 1 / (12 * p->h[0] * p->h[0]), y = 1 / (p->h[1] * p->h[1]);

@@ -24,7 +24,7 @@ static int solve(gmg_context *context, gmg_precision precision)
   gmg_solver *solver = NULL;
   params.smoother = gmg_smoother_by_name("toy");
   params.precision = precision;
-  params.symmetric = 1; /* it promises an adjoint */
+  params.symmetric = 1; /* its traits promise an adjoint */
   memset(u, 0, sizeof u);
   gmg_status status = gmg_plan(context, &problem, &params, &plan);
   if (status == GMG_OK) status = gmg_solver_create(context, &problem, &params, &solver);

@@ -1,4 +1,4 @@
-/* Box stencils: the operator against its definition, entry by entry, and the stencils of coarser levels. */
+/* Box stencils: the operator against its definition, entry by entry, and the stencils of coarse levels. */
 #include "boxes.h"
 #include "internals.h"
 
@@ -50,7 +50,7 @@ static void operator_is_its_definition(void **state)
     for (int shift = 0; shift < 2; shift++) {
       gmg_problem p = shaped_problem(&shapes[i]);
       const gmg_stencil box = box_without_pattern(p.dim);
-      gmg_params q = gmg_params_default();
+      gmg_params q = params_for_cycles();
       p.stencil = &box, p.shift = shift, q.max_levels = 1, q.precision = GMG_PRECISION_SAME, q.coarse = GMG_COARSE_CG;
       session s = begin_solver(&p, &q, 2);
       const gmg_operator *A = &s.solver->finest->A;
@@ -81,7 +81,7 @@ static void directions(void **state)
   (void)state;
   gmg_problem p = make_problem(3, 9, 8, 7, GMG_VERTEX, "dnddpp");
   const gmg_stencil box = box_without_pattern(3);
-  gmg_params q = gmg_params_default();
+  gmg_params q = params_for_cycles();
   p.stencil = &box, q.precision = GMG_PRECISION_SAME;
   session s = begin_solver(&p, &q, 2);
   const gmg_operator *A = &s.solver->finest->A;
@@ -97,14 +97,14 @@ static void directions(void **state)
       assert_near(d[c], wanted[c], 1e-15);
       assert_near(got[c], image[c], 1e-13);
     }
-    assert_near(scalars.pq, gmg_stencil_of(e)->dot(e, A, wanted, image), 1e-12 * fabs(scalars.pq));
-    assert_near(scalars.pr, gmg_stencil_of(e)->dot(e, A, wanted, x), 1e-12);
+    assert_near(scalars.pq, gmg_grid_ops_of(e)->dot(e, A, wanted, image), 1e-12 * fabs(scalars.pq));
+    assert_near(scalars.pr, gmg_grid_ops_of(e)->dot(e, A, wanted, x), 1e-12);
     free(z), free(d), free(x), free(wanted), free(image), free(got);
   }
   end_solver(&s);
 }
 
-/* On coarser meshes Q1 is Q1, also where only some axes are coarsened and where the mesh does not nest. */
+/* The coarse operator of Q1 is Q1 on the coarse mesh, also if only some axes are coarsened, and if the meshes are not nested. */
 static void q1_stays_q1(void **state)
 {
   (void)state;
@@ -118,7 +118,7 @@ static void q1_stays_q1(void **state)
     gmg_problem p = shaped_problem(&meshes[i].shape);
     for (int a = 0; a < 3; a++) p.h[a] = meshes[i].h[a];
     const gmg_stencil box = gmg_stencil_q1(p.dim, p.h, 0.25);
-    gmg_params q = gmg_params_default();
+    gmg_params q = params_for_cycles();
     p.stencil = &box, q.precision = GMG_PRECISION_SAME;
     session s = begin_solver(&p, &q, 1);
     assert_true(s.solver->levels > 2);
@@ -128,7 +128,7 @@ static void q1_stays_q1(void **state)
       assert_near(A->shift, 0.25, 1e-13);
       for (int e = 0; e < 27; e++) {
         const double near = wanted.entry[e / 9][e / 3 % 3][e % 3];
-        /* the mass matrix is a shift and a part that adds up to 0, which is scaled as if it were of the stiffness matrix */
+        /* coarsening takes the mass matrix for a shift plus a part with zero row sums, which it scales like the stiffness matrix */
         assert_near(A->box->entry[e], near, 1e-11 * wanted.entry[1][1][1] + 0.25);
       }
     }

@@ -1,9 +1,9 @@
-/* Kernel files compiled for complex scalars, on the host. Vector operations: against C99 (complex_vectors.h). Operators, transfers and
-   smoothers have real coefficients, so what they do to u + i v is what they do to u and to v. */
+/* Kernel files compiled for complex scalars, on the host. Vector operations are compared with C99 (complex_vectors.h). Operators,
+   transfers and smoothers have real coefficients, so their result for u + i v must consist of their results for u and for v. */
 #include "complex_vectors.h"
 #include "sweeps.h"
 
-extern const gmg_stencil_ops gmg_stencil_host_c64;
+extern const gmg_grid_ops gmg_grid_host_c64;
 extern const gmg_operator_ops gmg_seven_point_host_c64;
 extern const gmg_smoother_ops gmg_jacobi_host_c64, gmg_chebyshev_host_c64, gmg_red_black_host_c64, gmg_gauss_seidel_host_c64;
 
@@ -25,7 +25,7 @@ static double *part_of(size_t n, const number *x, int imaginary)
   return p;
 }
 
-/* Replaces the parts of x by what `act` makes of them in the solver's own type, which is double. */
+/* Applies `act` to the real and to the imaginary parts of x, in the solver's own type, which is double. */
 typedef void action(session *s, const double *f, double *u, double *result);
 static void act_on_parts(session *s, size_t n, action *act, const number *f, const number *u, number *result)
 {
@@ -77,14 +77,14 @@ static void operators(void **state)
     assert_true(size >= norm_of(n, v));
     number *got = put_numbers(&e, n, GMG_F64, u), *image = put_numbers(&e, n, GMG_F64, u);
     gmg_seven_point_host_c64.residual(&e, A, f, u, got), gmg_seven_point_host_c64.apply(&e, A, u, image);
-    /* A is real and symmetric with respect to the control volumes: of <u, A u> only the parts' own products remain */
+    /* A is real and symmetric in the inner product of the control volumes: the mixed terms of <u, A u> cancel */
     double wanted = 0;
     for (int i = 0; i < 2; i++) {
       double *U = part_of(n, u, i), *V = part_of(n, v, i);
-      wanted += s.solver->stencil->dot(&s.solver->exec, A, U, V);
+      wanted += s.solver->grid->dot(&s.solver->exec, A, U, V);
       free(U), free(V);
     }
-    assert_near(gmg_stencil_host_c64.dot(&e, A, u, image), wanted, 1e-12 * fabs(wanted));
+    assert_near(gmg_grid_host_c64.dot(&e, A, u, image), wanted, 1e-12 * fabs(wanted));
     take_numbers(&e, "residual", n, GMG_F64, got, r, 16, largest);
     take_numbers(&e, "image", n, GMG_F64, image, v, 16, largest);
     free(f), free(u), free(r), free(v);

@@ -11,7 +11,7 @@
 static const char *const pairs[] = {"dd", "dn", "nd", "nn", "dr", "rd", "rr", "nr", "pp"};
 enum { PAIRS = sizeof pairs / sizeof *pairs };
 
-/* Random f, u and boundary values; g of a face is kept for the reference. */
+/* Random f, u and boundary values. g holds the boundary values of each face for the reference. */
 typedef struct {
   double *f, *u, *g[3][2];
 } data;
@@ -42,7 +42,7 @@ static void free_data(data *d)
 static void check_residual(const gmg_problem *p)
 {
   const size_t N = unknowns(p);
-  gmg_params params = gmg_params_default();
+  gmg_params params = params_for_cycles();
   session s = begin_solver(p, &params, 1);
   data d = make_data(p, s.solver, s.context, 7);
   double *A = dense_matrix(p), *b = dense_rhs(p, d.f, d.g), *r = calloc(N, sizeof *r), scale = 0;
@@ -85,7 +85,7 @@ static void residual_matches_reference(void **state)
       }
 }
 
-/* Solutions by every smoother against elimination. Singular problems: zero mean on both sides. */
+/* Solutions with every smoother against elimination. In singular problems both have zero mean. */
 static void check_solution(const gmg_problem *p, const gmg_params *params)
 {
   const size_t N = unknowns(p);
@@ -96,7 +96,7 @@ static void check_solution(const gmg_problem *p, const gmg_params *params)
   const gmg_status status = gmg_solve(s.solver, d.f, d.u, &report);
   if (status != GMG_OK && status != GMG_STAGNATED)
     fail_msg("%s on %zux%zux%zu: %s", params->smoother->name, p->n[0], p->n[1], p->n[2], gmg_context_error(s.context));
-  if (report.singular) { /* compatible, and fixed by adding the volume-weighted mean to every row */
+  if (report.singular) { /* f is made compatible, and the volume-weighted mean of u is added to every row, so that A is regular */
     for (size_t c = 0; c < N; c++) mean += cell_volume(p, c) * b[c], volume += cell_volume(p, c);
     assert_near(report.mean_removed, mean / volume, 1e-12 * (1 + fabs(mean / volume)));
     double strength = 1;
@@ -125,7 +125,7 @@ static void solutions_match_elimination(void **state)
   static const double shifts_3d[] = {0, 1};
   enum { SMOOTHERS = 5, SMALL_SIZES = 5 };
   int number = 0;
-  gmg_params params = gmg_params_default();
+  gmg_params params = params_for_cycles();
   params.rtol = 1e-11;
   params.max_cycles = 300;
   for (int centering = GMG_CELL; centering <= GMG_VERTEX; centering++)
@@ -150,12 +150,12 @@ static void solutions_match_elimination(void **state)
       }
 }
 
-/* A float solver follows a double one to the accuracy of float. */
+/* A solver in float agrees with one in double, to the accuracy of float. */
 static void float_follows_double(void **state)
 {
   (void)state;
   gmg_problem p = make_problem(3, 20, 17, 12, GMG_CELL, "dnrdpp");
-  gmg_params params = gmg_params_default();
+  gmg_params params = params_for_cycles();
   const size_t N = unknowns(&p);
   double *f = calloc(N, sizeof *f), *u = calloc(N, sizeof *u), most = 0;
   float *f32 = calloc(N, sizeof *f32), *u32 = calloc(N, sizeof *u32);
@@ -174,26 +174,27 @@ static void float_follows_double(void **state)
   free(f), free(u), free(f32), free(u32);
 }
 
-/* A residual of that norm was divided by size. */
-static void noted(const gmg_scale *s, double size, double norm)
+/* Checks the scale after a residual of this norm was divided by `divisor`. */
+static void noted(const gmg_scale *s, double divisor, double norm)
 {
-  assert_near(s->size, size, 1e-15 * size);
+  assert_near(s->divisor, divisor, 1e-15 * divisor);
   assert_near(s->next * norm, 1, 1e-12);
 }
 
-/* The residual r of a norm, in low: multiplied by `scale`. */
+/* Checks that `low` is the residual r, which has this norm, multiplied by `scale`. */
 static void scaled(const float *low, double scale, const double *r, size_t n, double norm)
 {
   for (size_t i = 0; i < n; i++) assert_near((double)low[i], scale * r[i], scale * (1e-6 * fabs(r[i]) + 1e-12 * norm));
 }
 
-/* u + c, where c is scale times z, and its residual: divided by a size, or multiplied by s.next. Returns the norm. */
+/* correct_residual() against its parts: u + c, where c is scale times z, and the residual, divided by a number or multiplied by
+   s.next. Returns the norm. */
 static double correct_residual_is_its_parts(const gmg_exec *e, const gmg_operator *A, const double *f, const double *u,
                                             gmg_correction c, double scale, const double *z)
 {
   const gmg_operator_ops *S = gmg_operator_of(e, A);
   const size_t n = A->cells, bytes = n * sizeof *u;
-  const double size = 0.25;
+  const double divisor = 0.25;
   double *wanted = calloc(1, bytes), *got = malloc(bytes), *r = malloc(bytes), norm[2];
   float *low = malloc(n * sizeof *low);
   for (size_t i = 0; i < n; i++) wanted[i] = u[i] + scale * z[i];
@@ -202,126 +203,132 @@ static double correct_residual_is_its_parts(const gmg_exec *e, const gmg_operato
   memcpy(got, u, bytes);
   e->vector->correct(e, n, c, 1, got);
   for (size_t i = 0; i < n; i++) assert_near(got[i], wanted[i], 1e-15);
-  for (int sized = 0; sized < 2; sized++)
+  for (int divided = 0; divided < 2; divided++)
     for (int wait = 0; wait < 2; wait++) {
       gmg_scale s = {.next = 3};
       memset(low, 0, n * sizeof *low);
       memcpy(got, u, bytes);
-      const double left = S->correct_residual(e, A, c, f, got, sized ? &size : NULL, &s, low, wait ? GMG_WAIT : GMG_ENQUEUE);
-      if (wait) assert_near(norm[sized] = left, true_norm, 1e-12 * true_norm);
+      const double left = S->correct_residual(e, A, c, f, got, divided ? &divisor : NULL, &s, low, wait ? GMG_WAIT : GMG_ENQUEUE);
+      if (wait) assert_near(norm[divided] = left, true_norm, 1e-12 * true_norm);
       else assert_true(isnan(left));
-      noted(&s, sized ? size : 1 / 3., true_norm);
+      noted(&s, divided ? divisor : 1 / 3., true_norm);
       for (size_t i = 0; i < n; i++) assert_near(got[i], wanted[i], 1e-15);
-      scaled(low, sized ? 4 : 3, r, n, true_norm);
+      scaled(low, divided ? 4 : 3, r, n, true_norm);
     }
   assert_true(norm[0] == norm[1]);
   free(wanted), free(got), free(r), free(low);
   return norm[0];
 }
 
-/* The residual of u as it is, and the norm of f; the residual itself is stored or not. */
+/* measure_residual() against its parts: the residual of u, stored or not, its norm and the norm of f. */
 static double measure_residual_is_its_parts(const gmg_exec *e, const gmg_operator *A, const double *f, const double *u)
 {
   const gmg_operator_ops *S = gmg_operator_of(e, A);
   const size_t n = A->cells;
-  const double size = 0.25;
+  const double divisor = 0.25;
   double *r = malloc(n * sizeof *r), norm[2][2], f_norm;
   float *low = malloc(n * sizeof *low);
   S->residual(e, A, f, u, r);
   const double true_norm = norm2(r, n);
-  for (int sized = 0; sized < 2; sized++)
+  for (int divided = 0; divided < 2; divided++)
     for (int stored = 0; stored < 2; stored++)
       for (int wait = 0; wait < 2; wait++) {
         gmg_scale s = {.next = 3};
         memset(low, 0, n * sizeof *low);
-        const double left = S->measure_residual(e, A, f, u, sized ? &size : NULL, &s, stored ? low : NULL, wait ? &f_norm : NULL,
+        const double left = S->measure_residual(e, A, f, u, divided ? &divisor : NULL, &s, stored ? low : NULL, wait ? &f_norm : NULL,
                                                wait ? GMG_WAIT : GMG_ENQUEUE);
-        if (wait) assert_near(norm[sized][stored] = left, true_norm, 1e-12 * true_norm);
+        if (wait) assert_near(norm[divided][stored] = left, true_norm, 1e-12 * true_norm);
         else assert_true(isnan(left));
         if (wait) assert_near(f_norm, norm2(f, n), 1e-12 * f_norm);
-        noted(&s, sized ? size : 1 / 3., true_norm);
-        if (stored) scaled(low, sized ? 4 : 3, r, n, true_norm);
+        noted(&s, divided ? divisor : 1 / 3., true_norm);
+        if (stored) scaled(low, divided ? 4 : 3, r, n, true_norm);
       }
-  for (int i = 1; i < 4; i++) assert_true(norm[i / 2][i % 2] == norm[0][0]);
+  assert_true(norm[0][1] == norm[0][0] && norm[1][0] == norm[0][0] && norm[1][1] == norm[0][0]);
   free(r), free(low);
   return norm[0][0];
 }
 
-/* What is done in one pass against the parts it is made of; sums bitwise the same for any number of threads. */
+/* Operations that do several things in one pass, against each thing by itself. Their sums have the same bits for any number of
+   threads. variable: with a beta. */
+static void passes_of(const shape *box, int variable)
+{
+  static const int threads[] = {1, 2, 5};
+  gmg_problem p = shaped_problem(box);
+  const size_t N = unknowns(&p);
+  double *beta = field(N, 3), sums[COUNT(threads)][5] = {{0}};
+  for (size_t c = 0; c < N; c++) beta[c] += 1;
+  if (variable) p.beta = beta;
+  for (int t = 0; t < COUNT(threads); t++) {
+    gmg_params q = params_for_cycles();
+    q.precision = GMG_PRECISION_SAME;
+    session s = begin_solver(&p, &q, threads[t]);
+    const gmg_exec *e = &s.solver->exec;
+    const gmg_operator *A = &s.solver->finest->A;
+    const gmg_grid_ops *grid = s.solver->grid;
+    double *f = field(N, 1), *u[2] = {field(N, 2), field(N, 2)}, *z = field(N, 4), *r = field(N, 0), *v = field(N, 5);
+    double *w = field(N, 0);
+    float *low_z = malloc(N * sizeof *low_z), *small = malloc(N * sizeof *small);
+    for (size_t c = 0; c < N; c++) low_z[c] = (float)z[c], z[c] = (double)low_z[c];
+    const double factor = 0.7;
+    for (int is_low = 0; is_low < 2; is_low++) {
+      const gmg_correction c = {.z = is_low ? (const void *)low_z : z, .scale = &factor, .low = is_low};
+      const gmg_correction whole = {.z = c.z, .low = is_low};
+      (void)correct_residual_is_its_parts(e, A, f, u[0], whole, 1, z);
+      sums[t][0] = correct_residual_is_its_parts(e, A, f, u[0], c, factor, z);
+      for (size_t x = 0; x < N; x++) u[0][x] += factor * z[x];
+      sums[t][4] = measure_residual_is_its_parts(e, A, f, u[0]);
+
+      for (size_t x = 0; x < N; x++) v[x] = 0.7 * z[x] - 2 * v[x];
+      memcpy(w, v, N * sizeof *w);
+      for (size_t x = 0; x < N; x++) w[x] = (0.7 * z[x] - w[x]) / 2; /* the direction before this step */
+      gmg_operator_of(e, A)->apply(e, A, v, r);
+      gmg_cg_scalars d = {.beta = -2};
+      gmg_operator_of(e, A)->cg_direction(e, A, c, &d, w, f, u[1]);
+      const double vr = grid->dot(e, A, v, r), vf = grid->dot(e, A, v, f), largest = norm2(r, N);
+      assert_near(d.pq, vr, 1e-12 * fabs(vr));
+      assert_near(d.pr, vf, 1e-12 * norm2(v, N) * norm2(f, N));
+      for (size_t x = 0; x < N; x++) {
+        assert_near(w[x], v[x], 1e-14);
+        assert_near(u[1][x], r[x], 1e-13 * largest);
+      }
+      sums[t][1] = d.pq, sums[t][2] = d.pr;
+
+      memcpy(w, r, N * sizeof *w);
+      memcpy(u[1], u[0], N * sizeof *w);
+      d = (gmg_cg_scalars){.pq = 2, .pr = 0.6};
+      gmg_scale scale = {.divisor = 7, .next = 5};
+      sums[t][3] = e->vector->cg_update(e, N, &d, f, z, u[1], w, &scale, is_low ? small : NULL, GMG_WAIT);
+      for (size_t x = 0; x < N; x++) {
+        assert_near(u[1][x], u[0][x] + 0.3 * f[x], 1e-15);
+        assert_near(w[x], r[x] - 0.3 * z[x], 1e-15 * largest);
+        if (is_low) assert_near((double)small[x], 5 * w[x], 1e-6 * fabs(5 * w[x]));
+      }
+      assert_near(sums[t][3], norm2(w, N), 1e-12 * sums[t][3]);
+      if (is_low) noted(&scale, 1 / 5., sums[t][3]);
+      else assert_true(scale.divisor == 7 && scale.next == 5);
+    }
+    free(f), free(u[0]), free(u[1]), free(z), free(r), free(v), free(w), free(low_z), free(small);
+    end_solver(&s);
+  }
+  for (int t = 1; t < COUNT(threads); t++) assert_memory_equal(sums[t], sums[0], sizeof sums[0]);
+  free(beta);
+}
+
 static void passes_match_their_parts(void **state)
 {
   (void)state;
-  static const shape cases[] = {{3, {37, 24, 19}, GMG_CELL, "dnrdpp"}, {3, {20, 33, 3}, GMG_VERTEX, "ppppdd"}, {2, {70, 131, 1}, GMG_CELL, "ddpp"},
-               {2, {5000, 3, 1}, GMG_CELL, "dddd"},   {2, {2, 5000, 1}, GMG_CELL, "nndd"},    {1, {9001, 1, 1}, GMG_VERTEX, "dr"},
-               {3, {1, 1, 1}, GMG_CELL, "dddddd"},    {3, {300, 40, 2}, GMG_CELL, "pppppp"}};
-  for (size_t k = 0; k < 2 * sizeof cases / sizeof *cases; k++) {
-    const size_t i = k / 2;
-    gmg_problem p = shaped_problem(&cases[i]);
-    const size_t N = unknowns(&p);
-    double *beta = field(N, 3), sums[3][5] = {{0}};
-    for (size_t c = 0; c < N; c++) beta[c] += 1;
-    if (k % 2) p.beta = beta;
-    for (int t = 0; t < 3; t++) {
-      gmg_params q = gmg_params_default();
-      q.precision = GMG_PRECISION_SAME;
-      session s = begin_solver(&p, &q, t == 0 ? 1 : t == 1 ? 2 : 5);
-      const gmg_exec *e = &s.solver->exec;
-      const gmg_operator *A = &s.solver->finest->A;
-      const gmg_stencil_ops *stencil = s.solver->stencil;
-      double *f = field(N, 1), *u[2] = {field(N, 2), field(N, 2)}, *z = field(N, 4), *r = field(N, 0), *v = field(N, 5);
-      double *w = field(N, 0);
-      float *low_z = malloc(N * sizeof *low_z), *small = malloc(N * sizeof *small);
-      for (size_t c = 0; c < N; c++) low_z[c] = (float)z[c], z[c] = (double)low_z[c];
-      const double factor = 0.7;
-      for (int is_low = 0; is_low < 2; is_low++) {
-        const gmg_correction c = {.z = is_low ? (const void *)low_z : z, .size = &factor, .low = is_low};
-        const gmg_correction whole = {.z = c.z, .low = is_low};
-        (void)correct_residual_is_its_parts(e, A, f, u[0], whole, 1, z);
-        sums[t][0] = correct_residual_is_its_parts(e, A, f, u[0], c, factor, z);
-        for (size_t x = 0; x < N; x++) u[0][x] += factor * z[x];
-        sums[t][4] = measure_residual_is_its_parts(e, A, f, u[0]);
-
-        for (size_t x = 0; x < N; x++) v[x] = 0.7 * z[x] - 2 * v[x];
-        memcpy(w, v, N * sizeof *w);
-        for (size_t x = 0; x < N; x++) w[x] = (0.7 * z[x] - w[x]) / 2; /* before */
-        gmg_operator_of(e, A)->apply(e, A, v, r);
-        gmg_cg_scalars d = {.beta = -2};
-        gmg_operator_of(e, A)->cg_direction(e, A, c, &d, w, f, u[1]);
-        const double vr = stencil->dot(e, A, v, r), vf = stencil->dot(e, A, v, f), largest = norm2(r, N);
-        assert_near(d.pq, vr, 1e-12 * fabs(vr));
-        assert_near(d.pr, vf, 1e-12 * norm2(v, N) * norm2(f, N));
-        for (size_t x = 0; x < N; x++) {
-          assert_near(w[x], v[x], 1e-14);
-          assert_near(u[1][x], r[x], 1e-13 * largest);
-        }
-        sums[t][1] = d.pq, sums[t][2] = d.pr;
-
-        memcpy(w, r, N * sizeof *w);
-        memcpy(u[1], u[0], N * sizeof *w);
-        d = (gmg_cg_scalars){.pq = 2, .pr = 0.6};
-        gmg_scale scale = {.size = 7, .next = 5};
-        sums[t][3] = e->vector->cg_update(e, N, &d, f, z, u[1], w, &scale, is_low ? small : NULL, GMG_WAIT);
-        for (size_t x = 0; x < N; x++) {
-          assert_near(u[1][x], u[0][x] + 0.3 * f[x], 1e-15);
-          assert_near(w[x], r[x] - 0.3 * z[x], 1e-15 * largest);
-          if (is_low) assert_near((double)small[x], 5 * w[x], 1e-6 * fabs(5 * w[x]));
-        }
-        assert_near(sums[t][3], norm2(w, N), 1e-12 * sums[t][3]);
-        if (is_low) noted(&scale, 1 / 5., sums[t][3]);
-        else assert_true(scale.size == 7 && scale.next == 5);
-      }
-      free(f), free(u[0]), free(u[1]), free(z), free(r), free(v), free(w), free(low_z), free(small);
-      end_solver(&s);
-    }
-    for (int t = 1; t < 3; t++) assert_memory_equal(sums[t], sums[0], sizeof sums[0]);
-    free(beta);
-  }
+  static const shape cases[] = {{3, {37, 24, 19}, GMG_CELL, "dnrdpp"}, {3, {20, 33, 3}, GMG_VERTEX, "ppppdd"},
+                                {2, {70, 131, 1}, GMG_CELL, "ddpp"},   {2, {5000, 3, 1}, GMG_CELL, "dddd"},
+                                {2, {2, 5000, 1}, GMG_CELL, "nndd"},   {1, {9001, 1, 1}, GMG_VERTEX, "dr"},
+                                {3, {1, 1, 1}, GMG_CELL, "dddddd"},    {3, {300, 40, 2}, GMG_CELL, "pppppp"}};
+  for (int i = 0; i < COUNT(cases); i++)
+    for (int variable = 0; variable < 2; variable++) passes_of(&cases[i], variable);
 }
 
-/* The numbers of conjugate gradients, which stay in exec's memory. scale: of the correction. */
+/* Scalars of conjugate gradients, which stay in exec's memory. scale: of the correction. */
 static void shares(const gmg_exec *e, const gmg_operator *A, const gmg_correction c, double scale, const double *z, const double *y)
 {
-  const gmg_stencil_ops *S = gmg_stencil_of(e);
+  const gmg_grid_ops *S = gmg_grid_ops_of(e);
   const double dot = scale * S->dot(e, A, z, y), tolerance = 1e-12 * norm2(z, A->cells) * norm2(y, A->cells);
   gmg_cg_scalars d = {.pq = 4, .pr = 5, .zr = 2, .beta = 7};
   S->cg_beta(e, A, c, y, 1, &d);
@@ -332,7 +339,7 @@ static void shares(const gmg_exec *e, const gmg_operator *A, const gmg_correctio
   assert_near(d.zr, dot, tolerance);
   static const gmg_cg_scalars none[] = {{.pq = 0, .zr = 2}, {.pq = -4, .zr = 2}, {.pq = NAN, .zr = 2}};
   for (int flexible = 0; flexible < 2; flexible++)
-    for (size_t i = 0; i < sizeof none / sizeof *none; i++) { /* no direction: whatever the quotient is */
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) { /* without a direction beta is 0, whatever the quotient */
       d = none[i], d.beta = 7;
       S->cg_beta(e, A, c, y, flexible, &d);
       assert_true(d.beta == 0);
@@ -343,10 +350,10 @@ static void shares(const gmg_exec *e, const gmg_operator *A, const gmg_correctio
   assert_true(d.beta == 0);
 }
 
-/* Where there is no direction before, p may hold anything; and where there is no step to take nothing moves. */
+/* In the first iteration p may hold anything, because there is no previous direction. Without a step length nothing moves. */
 static void nothing_along(const gmg_exec *e, const gmg_operator *A, const gmg_correction c, double scale, const double *z, const double *r)
 {
-  const gmg_stencil_ops *S = gmg_stencil_of(e);
+  const gmg_grid_ops *S = gmg_grid_ops_of(e);
   const size_t n = A->cells, bytes = n * sizeof *z;
   double *p = malloc(bytes), *q = malloc(bytes), *image = malloc(bytes), *u = malloc(bytes), *left = malloc(bytes);
   float *low_z = malloc(n * sizeof *low_z);
@@ -361,7 +368,7 @@ static void nothing_along(const gmg_exec *e, const gmg_operator *A, const gmg_co
   assert_near(d.pr, S->dot(e, A, p, r), 1e-12 * norm2(p, n) * norm2(r, n));
   static const gmg_cg_scalars none[] = {{.pq = 0, .pr = 1}, {.pq = -1, .pr = 1}, {.pq = 1e-300, .pr = 1e300}, {.pq = 1, .pr = INFINITY},
                                        {.pq = INFINITY, .pr = 1}, {.pq = 1, .pr = NAN}, {.pq = NAN, .pr = 1}};
-  for (size_t i = 0; i < n; i++) p[i] = q[i] = NAN; /* 0 times that would be seen */
+  for (size_t i = 0; i < n; i++) p[i] = q[i] = NAN; /* 0 times NaN would be noticed */
   for (size_t k = 0; k < sizeof none / sizeof *none; k++) {
     gmg_scale s = {.next = 2};
     d = none[k];
@@ -371,11 +378,11 @@ static void nothing_along(const gmg_exec *e, const gmg_operator *A, const gmg_co
     assert_true(d.pq == 0);
     if (isfinite(none[k].pq) && isfinite(none[k].pr)) assert_near(norm, norm2(r, n), 1e-12 * norm);
     else assert_true(isnan(norm));
-    if (isnan(norm)) assert_true(s.size == 0.5 && s.next == 2);
+    if (isnan(norm)) assert_true(s.divisor == 0.5 && s.next == 2);
     else noted(&s, 0.5, norm);
     for (size_t i = 0; i < n; i++) assert_near((double)low_z[i], 2 * r[i], 1e-6 * fabs(r[i]));
   }
-  for (int low = 0; low < 2; low++) { /* nobody asked */
+  for (int low = 0; low < 2; low++) { /* the host does not ask for the norm */
     gmg_scale s = {.next = 2};
     memcpy(p, z, bytes), memcpy(q, image, bytes), memcpy(u, z, bytes), memcpy(left, r, bytes);
     d = (gmg_cg_scalars){.pq = 2, .pr = 1};
@@ -398,32 +405,33 @@ static void directions(void **state)
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const gmg_problem p = shaped_problem(&cases[i]);
     const size_t n = unknowns(&p);
-    gmg_params q = gmg_params_default();
+    gmg_params q = params_for_cycles();
     q.precision = GMG_PRECISION_SAME;
     session s = begin_solver(&p, &q, 2);
     const gmg_operator *A = &s.solver->finest->A;
-    double *z = field(n, 4), *r = field(n, 5), size = 3.5;
+    double *z = field(n, 4), *r = field(n, 5), factor = 3.5;
     float *low_z = malloc(n * sizeof *low_z);
     for (size_t c = 0; c < n; c++) low_z[c] = (float)z[c], z[c] = (double)low_z[c];
     for (int is_low = 0; is_low < 2; is_low++)
       for (int stands = 0; stands < 2; stands++) {
-        const gmg_correction c = {.z = is_low ? (const void *)low_z : z, .low = is_low, .size = stands ? &size : NULL};
-        shares(&s.solver->exec, A, c, stands ? size : 1, z, r);
-        nothing_along(&s.solver->exec, A, c, stands ? size : 1, z, r);
+        const gmg_correction c = {.z = is_low ? (const void *)low_z : z, .low = is_low, .scale = stands ? &factor : NULL};
+        shares(&s.solver->exec, A, c, stands ? factor : 1, z, r);
+        nothing_along(&s.solver->exec, A, c, stands ? factor : 1, z, r);
       }
     free(z), free(r), free(low_z);
     end_solver(&s);
   }
 }
 
-/* Loops start on cache lines: where the caller's fields lie must not show in a single bit. */
+/* The caller's arrays may begin anywhere in a cache line, and this does not change a bit of the result, although loops start on
+   cache lines. */
 static void where_fields_lie_does_not_matter(void **state)
 {
   static const shape shapes[] = {{1, {1000, 1, 1}, GMG_CELL, "dd"}, {2, {77, 33, 1}, GMG_VERTEX, "ndpp"}, {3, {41, 12, 9}, GMG_CELL, "ddrnpp"}};
   (void)state;
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
     const gmg_problem p = shaped_problem(&shapes[i]);
-    gmg_params params = gmg_params_default();
+    gmg_params params = params_for_cycles();
     const size_t N = unknowns(&p), bytes = N * sizeof(double);
     double *f = field(N, 1), *u = field(N + 8, 0), *r = field(N + 8, 0), *first = field(2 * N, 0);
     params.deterministic = 1;

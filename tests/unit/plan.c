@@ -1,4 +1,4 @@
-/* gmg_plan() against what gmg_solver_create() then makes. test_plan cuda: on a CUDA device. */
+/* gmg_plan() against the solver of gmg_solver_create(). test_plan cuda: on a CUDA device. */
 #include "util.h"
 
 #include "internals.h"
@@ -21,7 +21,7 @@ static void plan_tells_the_truth(void **state)
     const char *const bc = ROUND_ROBIN(walls, i).bc;
     gmg_problem p = make_problem(ROUND_ROBIN(dims, i), 30 + (size_t)i, 33, 20, ROUND_ROBIN(centerings, i), bc);
     p.type = i % FLOAT_EVERY ? GMG_F64 : GMG_F32;
-    gmg_params params = gmg_params_default();
+    gmg_params params = params_for_cycles();
     params.smoother = gmg_smoother_by_name(gmg_smoother_name(i % SMOOTHERS));
     params.deterministic = ROUND_ROBIN(deterministic, i), params.fmg = ROUND_ROBIN(fmg, i);
     params.accel = i % ACCELERATED_EVERY ? GMG_ACCEL_NONE : GMG_ACCEL_FLEXIBLE_CG;
@@ -48,7 +48,7 @@ static void updates_stay_as_planned(void **state)
   (void)state;
   for (int i = 0; gmg_smoother_name(i); i++) {
     gmg_problem p = make_problem(2, 40, 33, 1, GMG_CELL, "nnpp");
-    gmg_params params = gmg_params_default();
+    gmg_params params = params_for_cycles();
     params.smoother = gmg_smoother_by_name(gmg_smoother_name(i));
     session s = begin_solver(&p, &params, 2);
     const size_t bytes = s.solver->exec.bytes;

@@ -1,4 +1,4 @@
-/* Singular problems below the finest level: means. */
+/* Singular problems on coarse levels: their means are removed. */
 #include "util.h"
 
 #include "internals.h"
@@ -9,17 +9,17 @@
 static double weighted_mean(const gmg_solver *s, int level, const void *x)
 {
   const gmg_level *L = &s->level[level];
-  return s->stencil->dot(&s->exec, &L->A, x, NULL) / L->volume;
+  return s->grid->dot(&s->exec, &L->A, x, NULL) / L->volume;
 }
 
-/* Full weighting on odd vertices does not conserve the mean: it is taken off on every coarser level, and both coarse
-   solvers take it off what they are given. */
+/* On an odd number of vertices full weighting does not conserve the mean. So it is removed on every coarse level, and both coarse
+   solvers remove it from their right-hand side. */
 static void means_are_projected_on_every_level(void **state)
 {
   (void)state;
   for (int coarse = GMG_COARSE_CG; coarse <= GMG_COARSE_CHOLESKY; coarse++) {
     gmg_problem p = make_problem(2, 34, 26, 1, GMG_VERTEX, "nnnn");
-    gmg_params params = gmg_params_default();
+    gmg_params params = params_for_cycles();
     params.coarse = (gmg_coarse_kind)coarse, params.coarse_rtol = 1e-13;
     params.restriction = GMG_RESTRICT_AVERAGE;
     double *r = field(unknowns(&p), 1), *z = field(unknowns(&p), 0);
@@ -38,7 +38,7 @@ static void means_are_projected_on_every_level(void **state)
     gmg_bottom_solve(&s.solver->mg, coarsest, f, u, GMG_CYCLE_V, GMG_FROM_ZERO);
     memcpy(wanted, u, C->A.cells * sizeof *u);
     fill_random(f, C->A.cells, 3);
-    for (size_t c = 0; c < C->A.cells; c++) f[c] += 1000; /* incompatible: must not matter */
+    for (size_t c = 0; c < C->A.cells; c++) f[c] += 1000; /* makes f incompatible, which must not matter */
     gmg_bottom_solve(&s.solver->mg, coarsest, f, u, GMG_CYCLE_V, GMG_FROM_ZERO);
     for (size_t c = 0; c < C->A.cells; c++) assert_near(u[c], wanted[c], 1e-9 * norm2(wanted, C->A.cells));
     assert_near(weighted_mean(s.solver, coarsest, u), 0, 1e-14);

@@ -1,5 +1,5 @@
-/* The dense reference itself, for which no library is needed: with all coefficients, stretched axes and boundary kinds it is
-   symmetric under the control volumes, keeps constants, and is exact for a flux of 1 through layers in 1D. */
+/* The dense reference itself, without the library. With all coefficients, stretched axes and boundary conditions it is symmetric
+   in the inner product of the control volumes and keeps constants. In 1D it is exact for a flux of 1 through layers. */
 #include "reference.h"
 #include "sample.h"
 
@@ -27,7 +27,7 @@ static void symmetric_under_volumes(void **state)
   }
 }
 
-/* u = 1 with walls that agree: what is left of A u is sigma. */
+/* For u = 1, with boundary values that agree, A u is the shift plus sigma. */
 static void constants_feel_sigma_only(void **state)
 {
   (void)state;
@@ -54,7 +54,7 @@ static void constants_feel_sigma_only(void **state)
   }
 }
 
-/* du/dx = 1 / beta: a flux of 1 through every face. */
+/* du/dx = 1 / beta, so the flux through every face is 1. */
 static void flux_of_one(const char *walls, gmg_centering centering, int faces, int stretched)
 {
   static const double coord[] = {-0.3, 0.1, 0.15, 0.8, 1.0, 1.7, 2.9, 3.0}, beta[] = {2, 0.5, 7, 1, 0.03, 4, 9, 3};
@@ -63,7 +63,7 @@ static void flux_of_one(const char *walls, gmg_centering centering, int faces, i
   if (stretched) p.coord[0] = coord;
   if (faces) p.beta_face[0] = beta;
   else p.beta = beta;
-  double x[8], u[8], b[8], reach[8]; /* wall, the six, wall; reach: distance to the control volume's upper face */
+  double x[8], u[8], b[8], reach[8]; /* index 0: lower wall, 1 to 6: unknowns, 7: upper wall. reach: distance to the upper face of the control volume */
   const size_t nodes = 6 + (size_t)(walls[0] == 'd') + (size_t)(walls[1] == 'd');
   for (size_t c = 0; c < 6; c++) x[c + 1] = axis_position(&p, 0, c);
   const size_t last = p.centering == GMG_CELL ? 6 : nodes - 1;
@@ -94,7 +94,7 @@ static void flux_of_one(const char *walls, gmg_centering centering, int faces, i
   free(A), free(rhs);
 }
 
-/* Whatever the layers and the mesh. */
+/* The reference is exact for layers, on uniform and on stretched axes. */
 static void layers_are_exact(void **state)
 {
   static const char *const walls[] = {"dd", "dn", "nd", "rd", "dr", "rr", "nr", "nn"};
@@ -103,7 +103,7 @@ static void layers_are_exact(void **state)
     for (int stretched = 0; stretched < 2; stretched++)
       for (int faces = 0; faces < 2; faces++) {
         flux_of_one(walls[w], GMG_VERTEX, faces, stretched);
-        if (faces || !strchr(walls[w], 'r')) flux_of_one(walls[w], GMG_CELL, faces, stretched); /* else beta is extrapolated to the wall */
+        if (faces || !strchr(walls[w], 'r')) flux_of_one(walls[w], GMG_CELL, faces, stretched); /* with cells and a Robin wall beta is extrapolated to the wall, which is not exact */
       }
 }
 

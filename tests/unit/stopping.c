@@ -1,4 +1,5 @@
-/* The stopping rule of a solve and the scale of a low-precision residual, which host and device share: functions of numbers. */
+/* The stopping rule of a solve and the scale of a low-precision residual. Host and device share them, and they depend on numbers
+   only. */
 #include "util.h"
 
 #include "internals.h"
@@ -7,7 +8,7 @@
 
 /* --- the stopping rule --------------------------------------------------------------------------------------------------- */
 
-/* Residuals of a solve, the first one included, and what is said of each. */
+/* The residuals of a solve, from the first one on, and the verdict on each. */
 enum { MAX_RESIDUALS = 8 };
 typedef struct {
   const char *name;
@@ -60,13 +61,13 @@ static const history histories[] = {
     {"f is NaN", RULE, NAN, 1, {1}, {GMG_BLEW_UP}, NAN},
     {"f is infinite", RULE, INFINITY, 1, {1}, {GMG_BLEW_UP}, INFINITY}};
 
-/* And what the standing holds then. */
+/* Every verdict, and the state after it. */
 static void verdicts(void **state)
 {
   (void)state;
   for (size_t i = 0; i < sizeof histories / sizeof *histories; i++) {
     const history *h = &histories[i];
-    gmg_standing s = {.f_norm = 7, .first = 7, .target = 7, .norm = 7, .rate = 7}; /* of a solve before: none of it is used */
+    gmg_stopping_state s = {.f_norm = 7, .first = 7, .target = 7, .norm = 7, .rate = 7}; /* left from an earlier solve, and not used */
     for (int k = 0; k < h->count; k++) {
       const gmg_verdict v = k ? gmg_judge_next(&h->rule, &s, h->norm[k]) : gmg_judge_first(&h->rule, &s, h->norm[k], h->f_norm);
       if (v != h->verdict[k]) fail_msg("%s: verdict %d on residual %d, %g; expected %d", h->name, v, k, h->norm[k], h->verdict[k]);
@@ -80,7 +81,7 @@ static void verdicts(void **state)
   }
 }
 
-/* A slow smoother that keeps its rate is left alone, up to the rate that is no falling at all. */
+/* A constant slow rate is no stagnation, unless it is above rate_stalled. */
 static void rates(void **state)
 {
   (void)state;
@@ -112,20 +113,20 @@ static void norms_to_scale_by(void **state)
   }
 }
 
-/* The size is always that of the residual just stored; the next scale stays where the norm is no use. */
+/* gmg_scale_note() sets the divisor to that of the stored residual. The next scale changes only if the norm can be used. */
 static void notes(void **state)
 {
   (void)state;
-  gmg_scale s = {.size = 3, .next = 7, .guess = 11};
+  gmg_scale s = {.divisor = 3, .next = 7, .guess = 11};
   gmg_scale_note(&s, 0.25, 8);
-  assert_true(s.size == 4 && s.next == 0.125 && s.guess == 11);
+  assert_true(s.divisor == 4 && s.next == 0.125 && s.guess == 11);
   static const double none[] = {0, 1e-301, INFINITY, NAN};
   for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
     gmg_scale_note(&s, 1 / (double)(i + 2), none[i]);
-    assert_near(s.size, (double)(i + 2), 1e-15 * s.size);
+    assert_near(s.divisor, (double)(i + 2), 1e-15 * s.divisor);
     assert_true(s.next == 0.125 && s.guess == 11);
   }
-  double norm = 1; /* a residual that falls: each is stored as the one before says, and none is far from 1 */
+  double norm = 1; /* a residual that falls is stored with the scale of the one before, and its stored norm stays near 1 */
   s = (gmg_scale){.next = 1 / norm};
   for (int cycle = 0; cycle < 40; cycle++) {
     const double scale = s.next;
@@ -133,7 +134,7 @@ static void notes(void **state)
     assert_true(gmg_is_well_scaled(scale * norm));
     gmg_scale_note(&s, scale, norm);
     assert_near(s.next * norm, 1, 1e-15);
-    assert_near(s.size * scale, 1, 1e-15);
+    assert_near(s.divisor * scale, 1, 1e-15);
   }
 }
 

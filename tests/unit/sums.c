@@ -1,8 +1,7 @@
 /* Sums over processes (core/comm.h): every number over all unknowns passes through the table before anything is computed from it.
-   The test's table plays a second process that holds the same as this one: it doubles every sum. */
+   The test's table plays a second process with the same data: it doubles every sum. */
 #include "boxes.h"
 
-#include "core/comm.h"
 #include "internals.h"
 
 #include <math.h>
@@ -10,9 +9,9 @@
 
 static int sums;
 
-static void no_exchange(const gmg_exec *e, const gmg_operator *A, gmg_place place, int axis, const void *x)
+static void no_exchange(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, const void *x)
 {
-  (void)e, (void)A, (void)place, (void)axis, (void)x;
+  (void)e, (void)A, (void)location, (void)axis, (void)x;
 }
 
 static void twice(const gmg_exec *e, int count, double *values)
@@ -22,7 +21,7 @@ static void twice(const gmg_exec *e, int count, double *values)
   for (int i = 0; i < count; i++) values[i] *= 2;
 }
 
-static double largest; /* of the second process, in size; 0: as here */
+static double largest; /* the largest value of the second process; 0: the same as here */
 
 static void most(const gmg_exec *e, int count, double *values)
 {
@@ -30,7 +29,7 @@ static void most(const gmg_exec *e, int count, double *values)
   for (int i = 0; i < count && largest > 0; i++) values[i] = fmax(values[i], largest);
 }
 
-static const gmg_comm_ops twins = {.exchange = no_exchange, .sum = twice, .most = most};
+static const gmg_comm_ops twins = {.exchange = no_exchange, .sum = twice, .max = most};
 
 /* A solver of one process (0) or two (1). */
 static session solver_of(int two, const gmg_problem *p, const gmg_params *params)
@@ -44,7 +43,7 @@ static session solver_of(int two, const gmg_problem *p, const gmg_params *params
 
 /* --- operations ------------------------------------------------------------------------------------------------------------- */
 
-typedef enum { DOUBLES, ROOT, SAME, HALVES_ROOT } effect; /* of the second process on a number */
+typedef enum { DOUBLES, ROOT, SAME, HALVES_ROOT } effect; /* what the second process changes about a number */
 
 static void expect(const char *what, effect wanted, const double x[2])
 {
@@ -61,14 +60,14 @@ static void operations_sum_over_processes_of(const gmg_problem *p)
   float *low = calloc(n, sizeof *low);
   double measured[20][2];
   gmg_range range[2];
-  gmg_params params = gmg_params_default();
+  gmg_params params = params_for_cycles();
   params.precision = GMG_PRECISION_SAME;
   for (int two = 0; two < 2; two++) {
     session s = solver_of(two, p, &params);
     const gmg_exec *e = &s.solver->exec;
     const gmg_operator *A = &s.solver->finest->A;
     const gmg_vector_ops *v = s.solver->vector;
-    const gmg_stencil_ops *g = s.solver->stencil;
+    const gmg_grid_ops *g = s.solver->grid;
     const gmg_operator_ops *op = s.solver->op;
     const gmg_correction c = {.z = z};
     gmg_cg_scalars d = {.pq = 1, .pr = 1, .zr = 3};
@@ -78,7 +77,7 @@ static void operations_sum_over_processes_of(const gmg_problem *p)
     measured[i++][two] = v->norm2(e, n, x);
     measured[i++][two] = v->dot(e, n, x, f).re;
     v->normalize_to_low(e, n, x, &scale, low);
-    measured[i++][two] = scale.size;
+    measured[i++][two] = scale.divisor;
     measured[i++][two] = g->dot(e, A, x, f);
     measured[i++][two] = g->dot(e, A, x, NULL);
     measured[i++][two] = s.solver->finest->volume;
@@ -93,7 +92,7 @@ static void operations_sum_over_processes_of(const gmg_problem *p)
     v->copy(e, n, x, y[two]), d.beta = 0;
     op->cg_direction(e, A, c, &d, y[two], f, q);
     measured[i++][two] = d.pq, measured[i++][two] = d.pr;
-    d.pr = d.pq / 8; /* the step is the same */
+    d.pr = d.pq / 8; /* the step length is that of one process */
     v->copy(e, n, x, y[two]);
     measured[i++][two] = v->cg_update(e, n, &d, z, q, y[two], y[two], &scale, low, GMG_WAIT);
     v->copy(e, n, x, y[two]), scale.next = 1;
@@ -111,7 +110,7 @@ static void operations_sum_over_processes_of(const gmg_problem *p)
   static const struct {
     const char *name;
     effect effect;
-  } wanted[] = {{"norm2", ROOT}, {"dot", DOUBLES}, {"size of normalize_to_low", ROOT}, {"dot with volumes", DOUBLES},
+  } wanted[] = {{"norm2", ROOT}, {"dot", DOUBLES}, {"divisor of normalize_to_low", ROOT}, {"dot with volumes", DOUBLES},
                 {"sum with volumes", DOUBLES}, {"volume", DOUBLES}, {"beta", DOUBLES}, {"<z, r>", DOUBLES}, {"flexible beta", DOUBLES},
                 {"measure_residual", ROOT}, {"norm of f", ROOT}, {"factor of the next residual", HALVES_ROOT}, {"magnitude", ROOT},
                 {"<p, A p>", DOUBLES}, {"<p, r>", DOUBLES}, {"cg_update", ROOT}, {"correct_residual", ROOT}, {"subtract_mean", SAME},
@@ -126,7 +125,7 @@ static void operations_sum_over_processes(void **state)
 {
   (void)state;
   for (int box = 0; box < 2; box++)
-    for (int is_long = 0; is_long < 2; is_long++) { /* long lines, and many short ones, are summed in different ways */
+    for (int is_long = 0; is_long < 2; is_long++) { /* long lines and many short lines are summed in different ways */
       gmg_problem p = is_long ? make_problem(1, 5000, 1, 1, GMG_VERTEX, "dn") : make_problem(2, 40, 33, 1, GMG_VERTEX, "dndn");
       const gmg_stencil entries = gmg_stencil_q1(p.dim, p.h, 0);
       if (box) p.stencil = &entries;
@@ -138,7 +137,7 @@ static void a_bad_value_is_found(void **state)
 {
   (void)state;
   const gmg_problem p = make_problem(1, 9, 1, 1, GMG_VERTEX, "dd");
-  const gmg_params params = gmg_params_default();
+  const gmg_params params = params_for_cycles();
   session s = solver_of(1, &p, &params);
   double x[9] = {0, 1, NAN};
   const gmg_range r = s.solver->vector->range(&s.solver->exec, 9, x);
@@ -156,7 +155,7 @@ typedef struct {
   double rtol;
 } solve_case;
 
-/* Two processes that hold the same solve as one: the same cycles and the same u, and all norms are larger by sqrt(2). */
+/* Two processes with the same data: the solve takes the same cycles to the same u, and all norms are larger by sqrt(2). */
 static void compare_solves(const solve_case *k)
 {
   gmg_problem p = make_problem(2, 66, 70, 1, GMG_CELL, k->bc);
@@ -164,8 +163,8 @@ static void compare_solves(const solve_case *k)
   double *f = field(n, 3), *beta = field(n, 4), *u[2] = {field(n, 5), field(n, 5)};
   gmg_report r[2];
   double history[2][100], difference = 0;
-  gmg_params params = gmg_params_default();
-  params.smoother = gmg_smoother_by_name("red_black"); /* as many cycles in every run */
+  gmg_params params = params_for_cycles();
+  params.smoother = gmg_smoother_by_name("red_black"); /* deterministic */
   params.precision = k->precision, params.accel = k->accel, params.fmg = k->fmg, params.max_cycles = 99, params.rtol = k->rtol;
   for (size_t i = 0; i < n; i++) beta[i] = 1 + beta[i], f[i] += 1;
   if (k->with_beta) p.beta = beta;

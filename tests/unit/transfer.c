@@ -1,4 +1,4 @@
-/* The 1D maps and their tensor products: what they must reproduce, whatever the size. */
+/* 1D maps and their tensor products, for all sizes: functions that they must reproduce. */
 #include "sample.h"
 
 #include "internals.h"
@@ -67,7 +67,7 @@ static void for_all(void (*check)(pair_of_axes *x, const char *bc))
 
 static int held(char kind) { return kind == 'd' || kind == 'r'; }
 
-/* Interpolation keeps constants where no wall holds u, and a value between its parents everywhere. */
+/* Interpolation keeps constants if no wall holds u. An interpolated value lies between those of its parents. */
 static void prolongation(pair_of_axes *x, const char *bc)
 {
   int rows, cols;
@@ -150,7 +150,7 @@ static void adjoint(pair_of_axes *x, const char *bc)
   assert_int_equal(cols, r2);
   for (int r = 0; r < rows; r++)
     for (int c = 0; c < cols; c++)
-      assert_near(Rt[c * rows + r] * x->coarse.weight[c], P[r * cols + c] * x->fine.weight[r], 1e-13);
+      assert_near(Rt[c * rows + r] * x->coarse.volume[c], P[r * cols + c] * x->fine.volume[r], 1e-13);
   free(P), free(Rt);
 }
 
@@ -183,7 +183,7 @@ static void tensor_product(void **state)
         fill_random(u, in, 5);
         fill_random(v, out, 6);
         memcpy(w, v, out * sizeof *w);
-        gmg_stencil_of(&x[0].exec)->tensor(&x[0].exec, m, u, v, add);
+        gmg_grid_ops_of(&x[0].exec)->tensor(&x[0].exec, m, u, v, add);
         for (int k = 0; k < rows[2]; k++)
           for (int j = 0; j < rows[1]; j++)
             for (int p = 0; p < rows[0]; p += rows[0] > 100 ? 97 : 1) {
@@ -202,7 +202,7 @@ static void tensor_product(void **state)
       }
 }
 
-/* 200 x 200 x 12 keeps coarsening all axes; 1 : 10 : 100 one at a time; a lone unknown never. */
+/* Coarsening: 200 x 200 x 12 coarsens all axes, 1 : 10 : 100 one axis at a time, and an axis of one unknown never. */
 static void coarsening_follows_the_couplings(void **state)
 {
   (void)state;
@@ -223,8 +223,8 @@ static void coarsening_follows_the_couplings(void **state)
   assert_int_equal(gmg_coarsen(fine, 0.6, coarse, which), 0);
 }
 
-/* Where a coarse unknown (or, -1 and n, the ghost beyond a wall) lies, and its value on a line of coarse values: a wall's
-   value is zero. */
+/* The position of a coarse unknown, or of the ghost beyond a wall (-1 and n), and its value on a line of coarse values. The value
+   on a wall is zero. */
 static double place_of(const gmg_axis *x, long i)
 {
   const long n = (long)x->n;
@@ -241,8 +241,8 @@ static double value_of(const gmg_axis *x, const double *c, size_t stride, long i
   return x->ghost_u[i >= 0] * c[(size_t)(i < 0 ? 0 : n - 1) * stride];
 }
 
-/* The definition: the parent's value, and along every axis linear interpolation towards the neighbour on the unknown's side,
-   times min(1, face towards it / face behind). */
+/* Prolongation with coefficients by definition: the parent's value, and along every axis linear interpolation towards the
+   neighbour on the unknown's side, times min(1, coefficient of the face towards the neighbour / coefficient of the face behind). */
 static double by_definition(const gmg_level *L, const gmg_axis coarse[3], const gmg_axis fine[3], const double *c, const size_t at[3])
 {
   size_t parent[3], stride[3] = {1, coarse[0].n, coarse[0].n * coarse[1].n};
@@ -280,7 +280,7 @@ static void prolongation_by_faces(void **state)
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     for (int stretched = 0; stretched < 2; stretched++) {
       gmg_problem p = shaped_problem(&cases[i].shape);
-      gmg_params q = gmg_params_default();
+      gmg_params q = params_for_cycles();
       double *coord[3] = {NULL}, *beta = field(unknowns(&p), 7);
       gmg_problem_set_box(&p, cases[i].box);
       for (size_t k = 0; k < unknowns(&p); k++) beta[k] = pow(10, 6 * beta[k]);
@@ -298,14 +298,14 @@ static void prolongation_by_faces(void **state)
       for (int l = 0; l + 1 < s.solver->levels; l++, memcpy(spec, next, sizeof spec)) {
         const gmg_level *L = &s.solver->level[l], *C = &s.solver->level[l + 1];
         gmg_axis fine[3], coarse[3];
-        assert_true(L->by_faces);
+        assert_true(L->operator_dependent);
         for (int a = 0; a < 3; a++) {
           next[a] = L->A.coarsened[a] ? gmg_axis_spec_coarsened(&spec[a]) : spec[a];
           assert_ok(s.context, gmg_axis_create(s.context, &spec[a], &fine[a]));
           assert_ok(s.context, gmg_axis_create(s.context, &next[a], &coarse[a]));
         }
         double *c = field(C->A.cells, 5), *u = field(L->A.cells, 6), *before = field(L->A.cells, 6);
-        s.solver->stencil->prolong_faces(&s.solver->exec, &L->A, L->prolong, c, u);
+        s.solver->grid->prolong_faces(&s.solver->exec, &L->A, L->prolong, c, u);
         for (size_t k = 0; k < L->A.cells; k++) {
           const size_t at[3] = {k % L->A.n[0], k / L->A.n[0] % L->A.n[1], k / (L->A.n[0] * L->A.n[1])};
           assert_near(u[k] - before[k], by_definition(L, coarse, fine, c, at), 1e-12);
@@ -319,7 +319,7 @@ static void prolongation_by_faces(void **state)
     }
 }
 
-/* On every level. */
+/* Checks the prolongation on every level. */
 static void restricts_the_residual(gmg_problem p, gmg_restriction restriction, int variable, int threads)
 {
   const size_t cells = unknowns(&p);
@@ -327,7 +327,7 @@ static void restricts_the_residual(gmg_problem p, gmg_restriction restriction, i
   for (size_t c = 0; c < cells; c++) beta[c] = 1 + beta[c] * beta[c];
   p.h[0] = 1, p.h[1] = 1.1, p.h[2] = 0.9, p.shift = 0.7;
   void *f = typed(&p, values, cells), *u = typed(&p, more, cells), *b = typed(&p, beta, cells);
-  gmg_params q = gmg_params_default();
+  gmg_params q = params_for_cycles();
   q.accel = GMG_ACCEL_NONE, q.precision = GMG_PRECISION_SAME, q.restriction = restriction;
   if (variable) p.beta = b;
   session s = begin_solver(&p, &q, threads);
@@ -337,7 +337,7 @@ static void restricts_the_residual(gmg_problem p, gmg_restriction restriction, i
     gmg_problem coarse = p;
     for (int a = 0; a < 3; a++) coarse.n[a] = C->A.n[a];
     gmg_operator_of(&S->exec, &L->A)->residual(&S->exec, &L->A, f, u, L->r);
-    S->stencil->tensor(&S->exec, L->restrict_, L->r, C->u, 0);
+    S->grid->tensor(&S->exec, L->restrict_, L->r, C->u, 0);
     double *expected = untyped(&coarse, C->u, C->A.cells), most = 0;
     gmg_operator_of(&S->exec, &L->A)->restrict_residual(&S->exec, &L->A, L->restrict_, f, u, L->r, C->f);
     double *got = untyped(&coarse, C->f, C->A.cells);
@@ -349,8 +349,8 @@ static void restricts_the_residual(gmg_problem p, gmg_restriction restriction, i
   free(values), free(more), free(beta), free(f), free(u), free(b);
 }
 
-/* The restricted residual, which is never stored, against the residual and then the map: of problems of all kinds and sizes, both
-   types; some with variable coefficients, on one thread and on two. */
+/* restrict_residual(), which does not store the residual, against the residual and then the map. Problems of all kinds and sizes,
+   both types, some with variable coefficients, with one thread and with two. */
 static void restricted_residual_is_the_residual_restricted(void **state)
 {
   static const struct {
@@ -376,6 +376,96 @@ static void restricted_residual_is_the_residual_restricted(void **state)
           }
 }
 
+/* --- long axes ------------------------------------------------------------------------------------------------------------------ */
+
+/* The axis with an entry for each row. Positions stay unknown: maps of uniform axes do not need them. */
+static gmg_axis with_all_entries(const gmg_axis *x)
+{
+  gmg_axis whole = *x;
+  double *const from[] = {x->x, x->lo, x->hi, x->lo_diag, x->hi_diag, x->diag, x->volume};
+  double **const to[] = {&whole.x, &whole.lo, &whole.hi, &whole.lo_diag, &whole.hi_diag, &whole.diag, &whole.volume};
+  double *values = calloc(COUNT(to) * x->n, sizeof *values);
+  whole.entries = x->n;
+  for (int a = 0; a < COUNT(to); a++) {
+    *to[a] = values + (size_t)a * x->n;
+    for (size_t i = 0; i < x->n; i++) (*to[a])[i] = from[a][gmg_axis_entry(x, i)];
+  }
+  return whole;
+}
+
+static void are_equal_maps(const gmg_map *a, const gmg_map *b, const char *bc, int kind)
+{
+  const size_t rows = (size_t)a->rows, values = rows * (size_t)a->width;
+  if (a->rows != b->rows || a->cols != b->cols || a->width != b->width || a->pairs != b->pairs || a->begin != b->begin ||
+      a->end != b->end || a->period != b->period || a->step != b->step)
+    fail_msg("%s, map %d: rows %d %d, cols %d %d, width %d %d, pairs %d %d, %d..%d %d..%d, period %d %d, step %d %d", bc, kind, a->rows,
+             b->rows, a->cols, b->cols, a->width, b->width, (int)a->pairs, (int)b->pairs, a->begin, a->end, b->begin, b->end, a->period,
+             b->period, a->step, b->step);
+  assert_memory_equal(a->repeat, b->repeat, sizeof a->repeat);
+  assert_memory_equal(a->at, b->at, sizeof a->at);
+  assert_memory_equal(a->weight, b->weight, values * sizeof(double));
+  assert_memory_equal(a->first, b->first, rows * sizeof(int));
+  assert_memory_equal(a->wrap - GMG_MAP_PAD, b->wrap - GMG_MAP_PAD, ((size_t)a->cols + 2 * GMG_MAP_PAD) * sizeof(int));
+}
+
+/* Maps of long axes are made from those of short ones. They have the bits of maps that are built row by row. */
+static void long_axes(void **state)
+{
+  (void)state;
+  static const size_t n[] = {8193, 8194, 16384, 16385, 16387, 20001, 40000};
+  static const gmg_map_kind kinds[] = {GMG_MAP_PROLONG, GMG_MAP_RESTRICT, GMG_MAP_RESTRICT_ADJOINT, GMG_MAP_INTERPOLATE, GMG_MAP_IDENTITY};
+  int compared = 0;
+  for (int i = 0; i < COUNT(n); i++)
+    for (int centering = GMG_CELL; centering <= GMG_VERTEX; centering++)
+      for (int b = 0; b < PAIRS; b++)
+        for (int same = 0; same < 2; same++) {
+          pair_of_axes x = make_pair(n[i], centering, pairs[b]);
+          assert_int_equal(x.fine.entries, GMG_AXIS_SHORT);
+          gmg_axis fine = with_all_entries(&x.fine), coarse = with_all_entries(&x.coarse);
+          assert_near(gmg_axis_length(&x.fine), gmg_axis_length(&fine), 1e-11);
+          for (int k = 0; k < COUNT(kinds); k++) {
+            gmg_map fast, slow;
+            assert_ok(x.context, gmg_map_create(&x.exec, kinds[k], &x.fine, same ? &x.fine : &x.coarse, &fast));
+            assert_ok(x.context, gmg_map_create(&x.exec, kinds[k], &fine, same ? &fine : &coarse, &slow));
+            are_equal_maps(&fast, &slow, pairs[b], (int)kinds[k]);
+            compared++;
+          }
+          free(fine.x), free(coarse.x);
+          end_pair(&x);
+        }
+  assert_int_equal(compared, COUNT(n) * 2 * PAIRS * 2 * COUNT(kinds));
+}
+
+/* The rows of an operator on a long axis, in memory of the solver: those of a short axis of the same mesh width. */
+static void rows_of_long_axes(void **state)
+{
+  (void)state;
+  enum { LONG = 9000, SHORT = 50 };
+  for (int centering = GMG_CELL; centering <= GMG_VERTEX; centering++)
+    for (int b = 0; b < PAIRS; b++)
+      for (int type = 0; type < 2; type++) {
+        gmg_problem p[2];
+        session s[2];
+        for (int k = 0; k < 2; k++) {
+          gmg_params q = gmg_params_default();
+          p[k] = make_problem(1, k ? SHORT : LONG, 1, 1, centering, pairs[b]);
+          p[k].type = (gmg_type)type, p[k].h[0] = 0.25;
+          q.precision = GMG_PRECISION_SAME;
+          s[k] = begin_solver(&p[k], &q, 1);
+        }
+        const gmg_operator *A = &s[0].solver->level[0].A, *B = &s[1].solver->level[0].A;
+        const void *const of_long[] = {A->lo[0], A->hi[0], A->diag[0], A->volume[0]}, *const of_short[] = {B->lo[0], B->hi[0], B->diag[0], B->volume[0]};
+        const size_t size = type == GMG_F64 ? sizeof(double) : sizeof(float);
+        assert_int_equal(A->uniform[0], B->uniform[0]);
+        for (int a = 0; a < COUNT(of_long); a++)
+          for (size_t i = 0; i < LONG; i++) {
+            const size_t like = i < SHORT / 2 ? i : i >= LONG - SHORT / 2 ? i - (LONG - SHORT) : SHORT / 2;
+            assert_memory_equal((const char *)of_long[a] + i * size, (const char *)of_short[a] + like * size, size);
+          }
+        end_solver(&s[0]), end_solver(&s[1]);
+      }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(prolongation_keeps_constants),
@@ -384,6 +474,8 @@ int main(void)
                                      cmocka_unit_test(adjoint_restriction_is_the_adjoint),
                                      cmocka_unit_test(tensor_product), cmocka_unit_test(prolongation_by_faces),
                                      cmocka_unit_test(restricted_residual_is_the_residual_restricted),
-                                     cmocka_unit_test(coarsening_follows_the_couplings)};
+                                     cmocka_unit_test(coarsening_follows_the_couplings),
+                                     cmocka_unit_test(long_axes),
+                                     cmocka_unit_test(rows_of_long_axes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static __device__ __forceinline__ void conjugate_gradients(Fields &x, size_t unk
     x.step((real)cg.alpha);                       /* u = u + alpha p, r = r - alpha q */
     if (singular) x.remove_mean(x.r);
     gmg_cg_set_rz(&cg, x.precondition(0));
-    x.direct((real)cg.beta); /* p = z + beta p */
+    x.set_direction((real)cg.beta); /* p = z + beta p */
   }
   if (singular) x.remove_mean(x.u);
 }
@@ -52,7 +52,8 @@ template <class Group, int kind> struct cg_fields {
     double sum = 0;
     group.each(A, [&](size_t i, size_t j, size_t k, size_t c) {
       const scalar mine = p[c];
-      const scalar image = -gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), gmg_near(gmg_places_of(A, i, j, k, c), p), 0, mine);
+      const scalar image =
+          -gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), gmg_near(gmg_neighbour_offsets_of(A, i, j, k, c), p), 0, mine);
       q[c] = image;
       sum += gmg_volume_at(A, i, j, k) * (double)mine * (double)image;
     });
@@ -76,7 +77,7 @@ template <class Group, int kind> struct cg_fields {
     return group.sum(sum, SUM_RZ);
   }
 
-  __device__ void direct(real beta)
+  __device__ void set_direction(real beta)
   {
     group.each(A, [&](size_t, size_t, size_t, size_t c) { p[c] = q[c] + beta * p[c]; });
     group.wait();

@@ -1,7 +1,7 @@
 /* The coarsest grid solved in one launch by one thread block, and the table of CUDA kernels for the bottom of a cycle
    (coarse/kernels.h). Called by cg.c and cholesky.c through that table.
-   - Up to 64 unknowns: the matrix is inverted in double when it changes, and a solve is a product. Conjugate gradients took 47 us
-     for 64 unknowns with a jump of beta. They are used if the matrix is not positive definite.
+   - Up to 64 unknowns: the matrix is inverted in double when it changes, and a solve is a product. Conjugate gradients would take
+     47 us for 64 unknowns with a jump of beta. They are used only if the matrix is not positive definite.
    - Up to 1536 unknowns: conjugate gradients (cg.c).
    - More: cg_grid.cu. */
 #include "cg.cuh"
@@ -50,7 +50,7 @@ static __device__ void assemble(const gmg_operator &A, int singular, unsigned n,
   for (unsigned c = threadIdx.x; c < n; c += blockDim.x) {
     const cell_index at = index_of(A, c);
     const gmg_row r = gmg_row_at<kind>(A, at.i, at.j, at.k);
-    const gmg_places near = gmg_places_of(A, at.i, at.j, at.k, c);
+    const gmg_neighbour_offsets near = gmg_neighbour_offsets_of(A, at.i, at.j, at.k, c);
     double *const row = m + c * pitch;
     for (unsigned d = 0; d < n; d++) row[d] = 0;
     row[c] = w[c] * (double)r.diag;
@@ -112,7 +112,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   else if (threadIdx.x < 32) conjugate_gradients(of_warp, n, singular, rtol);
 }
 
-static const gmg_grid one_block = {dim3(1), dim3(GMG_THREADS), 0};
+static const gmg_launch_shape one_block = {dim3(1), dim3(GMG_THREADS), 0};
 
 static size_t inverse_bytes(const gmg_operator *A)
 {
@@ -146,7 +146,7 @@ static __global__ void __launch_bounds__(GMG_THREADS) product_kernel(unsigned n,
 
 static void product(const gmg_exec *e, size_t n, const void *m, const void *x, void *y)
 {
-  gmg_launch(e, "coarse product", product_kernel, gmg_flat_grid(32 * n), n, m, x, y);
+  gmg_launch(e, "coarse product", product_kernel, gmg_flat_shape(32 * n), n, m, x, y);
 }
 
 const gmg_coarse_kernels R(gmg_coarse_kernels_cuda) = {
@@ -154,4 +154,5 @@ const gmg_coarse_kernels R(gmg_coarse_kernels_cuda) = {
     .inverse_bytes = inverse_bytes,
     .invert = invert,
     .product = product,
-    .fused_levels = {&R(gmg_fused_constant_cuda), &R(gmg_fused_faces_cuda)}};
+    .fused_levels = {&R(gmg_fused_constant_cuda), &R(gmg_fused_faces_cuda)},
+    .tensor = &R(gmg_tensor_solver_cuda)};

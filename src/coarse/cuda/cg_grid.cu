@@ -6,7 +6,8 @@
 
 #include <cooperative_groups.h>
 
-/* All threads of the grid. part: the sums of the thread blocks. Each is written again only after the other sums' barriers. */
+/* All threads of the grid. part: for each of the sums (SUM_PQ, SUM_RZ, SUM_MEAN) the parts of the thread blocks. Between two uses
+   of a sum there is another sum, whose barrier keeps a block from overwriting a part that others still read. */
 struct by_grid {
   const gmg_points &all;
   double *part;
@@ -48,9 +49,9 @@ int R(gmg_coarse_cg_grid_cuda)(const gmg_exec *e, const gmg_bottom_problem *prob
   gmg_cuda_note(d, cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, d->number), "coarse CG");
   gmg_cuda_note(d, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, run, GMG_THREADS, 0), "coarse CG");
   if (!together || fit == 0) return 0;
-  const gmg_grid wanted = gmg_grid_of(all, 1);
+  const gmg_launch_shape wanted = gmg_shape_of(all, 1);
   const unsigned most = (unsigned)(fit * d->processors);
-  double volume = problem->level[0].volume, rtol = problem->rtol, *part = (double *)d->part; /* [GMG_MOST_PARTS][4] */
+  double volume = problem->level[0].volume, rtol = problem->rtol, *part = (double *)d->part; /* [GMG_MAX_PARTS][4] */
   int singular = problem->singular;
   void *arguments[] = {&A, &all, &volume, &singular, &rtol, &r, &u, &p, &q, &part};
   const dim3 blocks(wanted.blocks.x < most ? wanted.blocks.x : most);

@@ -57,11 +57,11 @@ static __device__ __forceinline__ void multiply(unsigned n, const double *invers
 }
 
 /* Replaces a symmetric positive definite matrix in shared memory by its inverse (Gauss-Jordan, which needs no pivoting here). The
-   matrix has n <= MOST rows, `pitch` apart. Called by all threads of a block. Returns 0 if rounding has made a pivot 0, negative or
-   infinite; the matrix is then unusable. */
-template <unsigned MOST> static __device__ int gauss_jordan(unsigned n, unsigned pitch, double *m)
+   matrix has n <= MAX_ROWS rows, `pitch` apart. Called by all threads of a block. Returns 0 if rounding has made a pivot 0,
+   negative or infinite; the matrix is then unusable. */
+template <unsigned MAX_ROWS> static __device__ int gauss_jordan(unsigned n, unsigned pitch, double *m)
 {
-  __shared__ double row[MOST], column[MOST];
+  __shared__ double row[MAX_ROWS], column[MAX_ROWS];
   for (unsigned k = 0; k < n; k++) {
     for (unsigned c = threadIdx.x; c < n; c += blockDim.x) row[c] = m[k * pitch + c], column[c] = m[c * pitch + k];
     __syncthreads();

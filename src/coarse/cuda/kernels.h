@@ -4,6 +4,7 @@
 
 extern "C" {
 #include "coarse/kernels.h"
+#include "coarse/tensor/tensor.h"
 }
 
 #include "core/real.h"
@@ -12,6 +13,7 @@ extern "C" {
 /* cg_grid.cu. Returns 0 if the device cannot run it. */
 int R(gmg_coarse_cg_grid_cuda)(const gmg_exec *e, const gmg_bottom_problem *problem, void *r, void *u, void *p, void *q);
 extern const gmg_coarse_kernels R(gmg_coarse_kernels_cuda); /* cg_block.cu */
+extern const gmg_tensor_ops R(gmg_tensor_solver_cuda); /* tensor/cuda */
 /* fused_levels/cuda */
 extern const gmg_bottom_ops R(gmg_fused_constant_cuda), R(gmg_fused_faces_cuda);
 }

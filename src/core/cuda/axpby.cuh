@@ -15,15 +15,15 @@ template <typename type> struct alignas(2 * sizeof(type)) gmg_pair_of {
 static __device__ __forceinline__ real number_of(real keep) { return keep; }
 static __device__ __forceinline__ real number_of(const double *keep) { return (real)*keep; }
 
-/* x = size[0] z + keep x. size = NULL means 1. keep is a number or a pointer to one; if it is 0, x is not read. aligned: both
+/* x = scale[0] z + keep x. scale = NULL means 1. keep is a number or a pointer to one; if it is 0, x is not read. aligned: both
    fields begin at an aligned pair. */
 template <typename type, int aligned, typename number>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    axpby_kernel(size_t n, const double *size, const type *z, number kept, scalar *x)
+    axpby_kernel(size_t n, const double *scale, const type *z, number kept, scalar *x)
 {
   typedef gmg_pair_of<type> change;
   typedef gmg_pair_of<scalar> value;
-  const real scale = size ? (real)*size : (real)1, keep = number_of(kept);
+  const real a = scale ? (real)*scale : (real)1, keep = number_of(kept);
   const size_t all = n / 2, first = (size_t)blockIdx.x * AXPBY_PAIRS * blockDim.x + threadIdx.x;
   const size_t step = (size_t)gridDim.x * AXPBY_PAIRS * blockDim.x;
   for (size_t c = first; c < all; c += step) {
@@ -40,27 +40,27 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     for (int m = 0; m < AXPBY_PAIRS; m++) {
       const size_t i = c + m * blockDim.x;
       if (i >= all) continue;
-      const value now = {scale * (scalar)by[m].a + keep * v[m].a, scale * (scalar)by[m].b + keep * v[m].b};
+      const value now = {a * (scalar)by[m].a + keep * v[m].a, a * (scalar)by[m].b + keep * v[m].b};
       if (aligned) ((value *)x)[i] = now;
       else x[2 * i] = now.a, x[2 * i + 1] = now.b;
     }
   }
-  if (n % 2 && first == 0) x[n - 1] = scale * (scalar)z[n - 1] + (keep == 0 ? (scalar)0 : keep * x[n - 1]);
+  if (n % 2 && first == 0) x[n - 1] = a * (scalar)z[n - 1] + (keep == 0 ? (scalar)0 : keep * x[n - 1]);
 }
 
 template <typename type, typename number>
-static void axpby(const gmg_exec *e, size_t n, const double *size, const type *z, number keep, scalar *x)
+static void axpby(const gmg_exec *e, size_t n, const double *scale, const type *z, number keep, scalar *x)
 {
   const int aligned = (uintptr_t)z % (2 * sizeof(type)) == 0 && (uintptr_t)x % (2 * sizeof(scalar)) == 0;
-  const gmg_grid grid = gmg_flat_grid((n + 2 * AXPBY_PAIRS - 1) / (2 * AXPBY_PAIRS));
-  gmg_launch(e, "correction", aligned ? axpby_kernel<type, 1, number> : axpby_kernel<type, 0, number>, grid, n, size, z, keep, x);
+  const gmg_launch_shape grid = gmg_flat_shape((n + 2 * AXPBY_PAIRS - 1) / (2 * AXPBY_PAIRS));
+  gmg_launch(e, "correction", aligned ? axpby_kernel<type, 1, number> : axpby_kernel<type, 0, number>, grid, n, scale, z, keep, x);
 }
 
 /* x = c + keep x */
 template <typename number> static void add_correction(const gmg_exec *e, size_t n, gmg_correction c, number keep, void *x)
 {
-  if (c.low) axpby(e, n, c.size, (const low_scalar *)c.z, keep, (scalar *)x);
-  else axpby(e, n, c.size, (const scalar *)c.z, keep, (scalar *)x);
+  if (c.low) axpby(e, n, c.scale, (const low_scalar *)c.z, keep, (scalar *)x);
+  else axpby(e, n, c.scale, (const scalar *)c.z, keep, (scalar *)x);
 }
 
 /* Adds a scalar to a total, which holds a sum of scalars: its real part (first) and its imaginary part (second). */
@@ -69,7 +69,7 @@ static __device__ __forceinline__ void add_scalar(gmg_total &t, wide_scalar x)
   t.first += gmg_real_part(x), t.second += gmg_imaginary_part(x);
 }
 
-/* volume: divisor of the sum */
+/* Subtracts sum / volume. For an unweighted mean, volume is the number of unknowns. */
 static __global__ void subtract_mean_kernel(size_t n, const gmg_total *sum, double volume, scalar *x)
 {
   const scalar mean = (scalar)gmg_wide(sum->first / volume, sum->second / volume);

@@ -28,7 +28,7 @@ template <typename part> GMG_INLINE gmg_complex<part> operator-(gmg_complex<part
 
 template <typename part> GMG_INLINE gmg_complex<part> operator*(part a, gmg_complex<part> x) { return {a * x.re, a * x.im}; }
 
-/* As in real.h. */
+/* The functions on wide_scalar that real.h defines for reals. */
 GMG_INLINE gmg_complex<double> gmg_wide(double re, double im) { return {re, im}; }
 GMG_INLINE double gmg_square(gmg_complex<double> x) { return x.re * x.re + x.im * x.im; }
 GMG_INLINE gmg_complex<double> gmg_product(gmg_complex<double> x, gmg_complex<double> y)

@@ -34,13 +34,13 @@ static size_t device_memory(gmg_context *c) { return c->device->memory; }
 
 static void cuda_upload(gmg_context *c, void *to, const void *from, size_t bytes)
 {
-  if (gmg_cuda_spoils(c->device)) return; /* a replay would copy the host data of a later time */
+  if (gmg_cuda_invalidate_recording(c->device)) return; /* a replay would copy the host data of a later time */
   gmg_cuda_note(c->device, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, c->device->stream), "copy to the device");
 }
 
 static void cuda_download(gmg_context *c, void *to, const void *from, size_t bytes)
 {
-  if (gmg_cuda_spoils(c->device)) {
+  if (gmg_cuda_invalidate_recording(c->device)) {
     memset(to, 0xff, bytes); /* NaN */
     return;
   }
@@ -57,8 +57,36 @@ static gmg_status health(gmg_context *c)
                   cudaGetErrorString(d->failed), d->failed_in);
 }
 
-extern "C" const gmg_memory_ops gmg_memory_cuda = {cuda_alloc, cuda_release, device_memory, cuda_upload,
-                                                   cuda_download, health};
+/* Copies what is there already, which doubles every time. */
+static void cuda_repeat(gmg_context *c, void *to, const void *from, size_t bytes, size_t count)
+{
+  const size_t all = bytes * count;
+  if (all == 0) return;
+  cuda_upload(c, to, from, bytes);
+  for (size_t done = bytes; done < all; done *= 2) {
+    const size_t part = done < all - done ? done : all - done;
+    gmg_cuda_note(c->device, cudaMemcpyAsync((char *)to + done, to, part, cudaMemcpyDeviceToDevice, c->device->stream), "repeat");
+  }
+}
+
+static __global__ void count_up_kernel(int *to, size_t n, int period, int even, int odd, int step)
+{
+  gmg_for_all(n, [&](size_t i) {
+    const int round = (int)(i / period);
+    to[i] = ((int)i - round * period ? odd : even) + step * round;
+  });
+}
+
+static void cuda_count_up(gmg_context *c, int *to, size_t n, int period, const int at[], int step)
+{
+  const gmg_launch_shape shape = gmg_flat_shape(n);
+  if (n == 0) return;
+  count_up_kernel<<<shape.blocks, shape.threads, 0, c->device->stream>>>(to, n, period, at[0], at[period - 1], step);
+  gmg_cuda_note(c->device, cudaGetLastError(), "count up");
+}
+
+extern "C" const gmg_memory_ops gmg_memory_cuda = {cuda_alloc,    cuda_release, device_memory,  cuda_upload,
+                                                   cuda_download, cuda_repeat,  cuda_count_up, health};
 
 extern "C" size_t gmg_cuda_synchronisations(const gmg_context *c) { return c->device->waits; }
 extern "C" void gmg_cuda_without_device_loop(gmg_context *c) { c->device->no_conditional = 1; }
@@ -66,7 +94,7 @@ extern "C" void gmg_cuda_without_device_loop(gmg_context *c) { c->device->no_con
 gmg_total gmg_cuda_total(const gmg_exec *e, const char *where)
 {
   gmg_device *d = gmg_device_of(e);
-  if (gmg_cuda_spoils(d)) return {NAN, NAN, NAN, NAN};
+  if (gmg_cuda_invalidate_recording(d)) return {NAN, NAN, NAN, NAN};
   d->waits++;
   gmg_cuda_launched(e, where);
   gmg_cuda_note(d, cudaStreamSynchronize(d->stream), where);
@@ -94,7 +122,7 @@ static void end_device(gmg_context *c)
   const int before = enter_device(c);
   cudaFree(d->part);
   cudaFree(d->arrived);
-  cudaFree(d->scalar);
+  cudaFree(d->device_total);
   cudaFree(d->loop_state);
   cudaFreeHost(d->total);
   cudaFreeHost(d->loop_result);
@@ -119,9 +147,9 @@ static cudaError_t begin_device(gmg_device *d, const cudaFuncAttributes *code)
   if ((error = cudaDeviceGetAttribute(&d->major, cudaDevAttrComputeCapabilityMajor, d->number))) return error;
   if ((error = cudaDeviceGetAttribute(&d->max_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, d->number))) return error;
   if ((error = cudaMemGetInfo(&free_now, &d->memory))) return error;
-  if ((error = cudaMalloc(&d->part, GMG_MOST_PARTS * sizeof *d->part))) return error;
+  if ((error = cudaMalloc(&d->part, GMG_MAX_PARTS * sizeof *d->part))) return error;
   if ((error = cudaMalloc(&d->arrived, sizeof *d->arrived))) return error;
-  if ((error = cudaMalloc(&d->scalar, sizeof *d->scalar))) return error;
+  if ((error = cudaMalloc(&d->device_total, sizeof *d->device_total))) return error;
   if ((error = cudaMalloc(&d->loop_state, sizeof *d->loop_state))) return error;
   if ((error = cudaMallocHost(&d->total, sizeof *d->total))) return error;
   if ((error = cudaMallocHost(&d->loop_result, sizeof *d->loop_result))) return error;

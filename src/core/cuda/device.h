@@ -19,16 +19,16 @@ typedef struct gmg_total {
   double first, second, least, most;
 } gmg_total;
 
-enum { GMG_THREADS = 256, GMG_MOST_PARTS = 2048 };
+enum { GMG_THREADS = 256, GMG_MAX_PARTS = 2048 };
 
 enum { GMG_LOOP_CYCLES = 256 }; /* maximum number of cycles in one launch of a recorded loop */
 
 /* State of a recorded loop of cycles, in device memory. */
 typedef struct gmg_loop_state {
-  gmg_loop loop;      /* its standing is updated after every cycle */
+  gmg_loop loop;      /* its state is updated after every cycle */
   gmg_total residual; /* first: sum of squares of the last residual; second: that of f, for a first residual */
   int cycles;
-  int under_way;      /* the next launch continues a solve whose first residual is known */
+  int continues;      /* the next launch continues a solve whose first residual is known */
   double norm[GMG_LOOP_CYCLES];
 } gmg_loop_state;
 
@@ -48,7 +48,7 @@ typedef struct gmg_loop_test {
   unsigned long long handle; /* cudaGraphConditionalHandle of that node */
 } gmg_loop_test;
 
-typedef enum { GMG_NOT_RECORDING, GMG_RECORDING, GMG_SPOILT } gmg_record;
+typedef enum { GMG_NOT_RECORDING, GMG_RECORDING, GMG_RECORDING_INVALID } gmg_record;
 
 struct gmg_device {
   int number, processors;
@@ -57,10 +57,10 @@ struct gmg_device {
   size_t memory;       /* total bytes */
   int begins_early;    /* kernels may begin before their predecessor has ended (cuda/pdl.cuh) */
   cudaStream_t stream; /* BORROWED; while recording, the recorder's own stream */
-  gmg_total *part;     /* device: [GMG_MOST_PARTS] sums of thread blocks */
+  gmg_total *part;     /* device: [GMG_MAX_PARTS] sums of thread blocks */
   unsigned *arrived;   /* device: number of thread blocks that have written their sums */
   gmg_total *total;    /* pinned host memory that the device writes */
-  gmg_total *scalar;   /* device: a sum that the host does not need */
+  gmg_total *device_total; /* device: a sum that the host does not need */
   gmg_loop_state *loop_state;
   gmg_loop_result *loop_result;
   struct gmg_recorder *recorder; /* cuda/graph.cu; NULL until something is recorded */
@@ -81,12 +81,12 @@ static inline void gmg_cuda_note(gmg_device *d, cudaError_t error, const char *w
   if (error != cudaSuccess && d->failed == cudaSuccess) d->failed = error, d->failed_in = where;
 }
 
-/* Returns 1 if work is being recorded, and invalidates the recording. Called by operations that cannot be recorded: those that
+/* Invalidates the recording, and returns 1, if work is being recorded. Called by operations that cannot be recorded: those that
    return a number to the host, or copy data from it. */
-static inline int gmg_cuda_spoils(gmg_device *d)
+static inline int gmg_cuda_invalidate_recording(gmg_device *d)
 {
   if (d->recording == GMG_NOT_RECORDING) return 0;
-  d->recording = GMG_SPOILT;
+  d->recording = GMG_RECORDING_INVALID;
   return 1;
 }
 
@@ -97,64 +97,64 @@ static inline void gmg_cuda_launched(const gmg_exec *e, const char *where)
 }
 
 /* Configuration of a launch; bytes: dynamic shared memory. */
-typedef struct gmg_grid {
+typedef struct gmg_launch_shape {
   dim3 blocks, threads;
   size_t bytes;
-} gmg_grid;
+} gmg_launch_shape;
 
 /* --- assignment of unknowns to threads ------------------------------------------------------------------------------- */
 
-/* Thread blocks process segments of lines. `across` threads along axis 0 process GMG_PER unknowns each, in GMG_THREADS / across
-   lines at a time. */
-enum { GMG_PER = 4 };
+/* Thread blocks process segments of lines. `across` threads along axis 0 process GMG_PER_THREAD unknowns each, in
+   GMG_THREADS / across lines at a time. */
+enum { GMG_PER_THREAD = 4 };
 
 typedef struct gmg_points {
-  gmg_layout at;
-  size_t tasks;       /* segments */
-  unsigned stretches; /* segments of a line */
+  gmg_layout layout;
+  size_t tasks;      /* segments of all lines */
+  unsigned segments; /* segments of a line */
   unsigned across, lines;
 } gmg_points;
 
 static inline gmg_points gmg_points_of(gmg_layout at)
 {
   gmg_points p = {at, 0, 0, 8, 0};
-  while (p.across < GMG_THREADS && p.across * GMG_PER < at.n[0]) p.across *= 2;
+  while (p.across < GMG_THREADS && p.across * GMG_PER_THREAD < at.n[0]) p.across *= 2;
   p.lines = GMG_THREADS / p.across;
-  p.stretches = (unsigned)((at.n[0] + p.across * GMG_PER - 1) / (p.across * GMG_PER));
-  p.tasks = p.stretches * at.n[1] * at.n[2];
+  p.segments = (unsigned)((at.n[0] + p.across * GMG_PER_THREAD - 1) / (p.across * GMG_PER_THREAD));
+  p.tasks = p.segments * at.n[1] * at.n[2];
   return p;
 }
 
 static inline gmg_points gmg_points_of(const size_t n[3]) { return gmg_points_of(gmg_layout_packed(n)); }
 
 /* A grid with one task for each row of threads. sums: few thread blocks, each with many tasks. */
-static inline gmg_grid gmg_grid_of(gmg_points p, int sums = 0)
+static inline gmg_launch_shape gmg_shape_of(gmg_points p, int sums = 0)
 {
-  const size_t blocks = (p.tasks + p.lines - 1) / p.lines, most = sums ? GMG_MOST_PARTS : 0x7fffffff;
+  const size_t blocks = (p.tasks + p.lines - 1) / p.lines, most = sums ? GMG_MAX_PARTS : 0x7fffffff;
   return {dim3((unsigned)(blocks < most ? blocks : most)), dim3(p.across, p.lines), 0};
 }
 
 /* A grid for n numbers. sums: few thread blocks. */
-static inline gmg_grid gmg_flat_grid(size_t n, int sums = 0)
+static inline gmg_launch_shape gmg_flat_shape(size_t n, int sums = 0)
 {
-  const size_t blocks = (n + GMG_THREADS - 1) / GMG_THREADS, most = sums ? GMG_MOST_PARTS : 1 << 20;
+  const size_t blocks = (n + GMG_THREADS - 1) / GMG_THREADS, most = sums ? GMG_MAX_PARTS : 1 << 20;
   return {dim3((unsigned)(blocks == 0 ? 1 : blocks < most ? blocks : most)), dim3(GMG_THREADS), 0};
 }
 
 /* Destinations of a sum over a grid (gmg_grid_total): the parts of the thread blocks, and the total. */
-typedef struct gmg_sums {
+typedef struct gmg_sum_target {
   gmg_total *part;
   unsigned *arrived;
   gmg_total *to;
-} gmg_sums;
+} gmg_sum_target;
 
-static inline gmg_sums gmg_sums_to(const gmg_exec *e, gmg_total *to)
+static inline gmg_sum_target gmg_sums_to(const gmg_exec *e, gmg_total *to)
 {
   return {gmg_device_of(e)->part, gmg_device_of(e)->arrived, to};
 }
 /* The host reads this sum by gmg_cuda_total(). */
-static inline gmg_sums gmg_sums_to_host(const gmg_exec *e) { return gmg_sums_to(e, gmg_device_of(e)->total); }
-static inline gmg_sums gmg_sums_on_device(const gmg_exec *e) { return gmg_sums_to(e, gmg_device_of(e)->scalar); }
+static inline gmg_sum_target gmg_sums_to_host(const gmg_exec *e) { return gmg_sums_to(e, gmg_device_of(e)->total); }
+static inline gmg_sum_target gmg_sums_on_device(const gmg_exec *e) { return gmg_sums_to(e, gmg_device_of(e)->device_total); }
 
 #ifdef __CUDACC__
 
@@ -167,7 +167,7 @@ static inline void gmg_allow_shared(const gmg_exec *e, const void *kernel, size_
 
 /* Enqueues kernel(arguments). Fields may be passed as pointers to void. */
 template <class... Parameters, class... Arguments>
-static inline void gmg_launch(const gmg_exec *e, const char *what, void (*kernel)(Parameters...), const gmg_grid &g,
+static inline void gmg_launch(const gmg_exec *e, const char *what, void (*kernel)(Parameters...), const gmg_launch_shape &g,
                               const Arguments &...arguments)
 {
   kernel<<<g.blocks, g.threads, g.bytes, gmg_device_of(e)->stream>>>(static_cast<Parameters>(arguments)...);
@@ -178,17 +178,18 @@ static inline void gmg_launch(const gmg_exec *e, const char *what, void (*kernel
 template <class Body> static __device__ __forceinline__ void gmg_for_points(const gmg_points p, Body body)
 {
   for (size_t t = (size_t)blockIdx.x * p.lines + threadIdx.y; t < p.tasks; t += (size_t)gridDim.x * p.lines) {
-    const unsigned line = (unsigned)(p.stretches == 1 ? t : t / p.stretches);
-    const unsigned stretch = p.stretches == 1 ? 0 : (unsigned)(t - (size_t)line * p.stretches), n1 = (unsigned)p.at.n[1];
+    const unsigned line = (unsigned)(p.segments == 1 ? t : t / p.segments);
+    const unsigned segment = p.segments == 1 ? 0 : (unsigned)(t - (size_t)line * p.segments), n1 = (unsigned)p.layout.n[1];
     const unsigned k = line / n1, j = line - k * n1;
-    const size_t first = (size_t)stretch * p.across * GMG_PER + threadIdx.x, start = gmg_offset(p.at, 0, j, k), n0 = p.at.n[0];
-    if (first + (GMG_PER - 1) * p.across < n0) { /* without conditions in between, the compiler issues all loads at once */
+    const size_t first = (size_t)segment * p.across * GMG_PER_THREAD + threadIdx.x, start = gmg_offset(p.layout, 0, j, k),
+                 n0 = p.layout.n[0];
+    if (first + (GMG_PER_THREAD - 1) * p.across < n0) { /* without conditions in between, the compiler issues all loads at once */
 #pragma unroll
-      for (int s = 0; s < GMG_PER; s++)
+      for (int s = 0; s < GMG_PER_THREAD; s++)
         body(first + (size_t)s * p.across, (size_t)j, (size_t)k, start + first + (size_t)s * p.across);
       continue;
     }
-    for (size_t i = first; i < n0 && i < first + GMG_PER * p.across; i += p.across) body(i, (size_t)j, (size_t)k, start + i);
+    for (size_t i = first; i < n0 && i < first + GMG_PER_THREAD * p.across; i += p.across) body(i, (size_t)j, (size_t)k, start + i);
   }
 }
 
@@ -231,8 +232,9 @@ static __device__ inline gmg_total gmg_block_total(gmg_total x)
 }
 
 /* What the sum over this device's unknowns becomes before anything is computed from it: the sum over the devices of all processes
-   (core/comm.h). Called by the first thread of the last thread block, so a device can wait for the others here. One process. */
-static __device__ __forceinline__ gmg_total gmg_total_over_devices(gmg_total mine, const gmg_sums &sums)
+   (core/comm.h). Called by the first thread of the last thread block, so a device can wait for the others here. With one process
+   the sum stays as it is. */
+static __device__ __forceinline__ gmg_total gmg_total_over_devices(gmg_total mine, const gmg_sum_target &sums)
 {
   (void)sums;
   return mine;
@@ -240,7 +242,7 @@ static __device__ __forceinline__ gmg_total gmg_total_over_devices(gmg_total min
 
 /* Sum over all threads of the grid and, in several processes, over their devices. The last thread block to arrive adds the parts in
    a fixed order, so the result depends only on the launch. Returns 1 in the thread that holds the sum. */
-static __device__ inline int gmg_grid_total(gmg_total x, const gmg_sums &sums)
+static __device__ inline int gmg_grid_total(gmg_total x, const gmg_sum_target &sums)
 {
   __shared__ int last;
   const unsigned me = threadIdx.y * blockDim.x + threadIdx.x;

@@ -27,7 +27,7 @@ typedef struct gmg_recorder {
 
 /* --- before the first cycle ---------------------------------------------------------------------------------------------- */
 
-static __global__ void go_on_kernel(gmg_loop_state *s) { s->under_way = 1; }
+static __global__ void continue_kernel(gmg_loop_state *s) { s->continues = 1; }
 
 /* Starts a loop that does not begin by measuring a residual. */
 static __global__ void start_kernel(gmg_loop_test test) { gmg_loop_start(test, NULL, 1); }
@@ -48,7 +48,7 @@ static int may_replace_launches(gmg_device *d)
   return d->failed == cudaSuccess && worked(cudaStreamIsCapturing(d->stream, &callers)) && callers == cudaStreamCaptureStatusNone;
 }
 
-static int find_recorder(gmg_device *d)
+static int ensure_recorder(gmg_device *d)
 {
   int driver = 0;
   if (d->recorder) return 1;
@@ -117,7 +117,7 @@ static int begin_body(recorder *r)
 static int begin(gmg_context *c, int loop)
 {
   gmg_device *d = c->device;
-  if (!may_replace_launches(d) || !find_recorder(d)) return 0;
+  if (!may_replace_launches(d) || !ensure_recorder(d)) return 0;
   recorder *r = d->recorder;
   r->measures_first = 0;
   r->conditional = loop && r->has_conditional && begin_loop(r);
@@ -128,7 +128,7 @@ static int begin(gmg_context *c, int loop)
   return 1;
 }
 
-static int measures_first(gmg_context *c) { return find_recorder(c->device) && c->device->recorder->has_conditional; }
+static int measures_first(gmg_context *c) { return ensure_recorder(c->device) && c->device->recorder->has_conditional; }
 
 static void loop_body_begin(gmg_context *c, int with_first)
 {
@@ -137,7 +137,7 @@ static void loop_body_begin(gmg_context *c, int with_first)
   r->measures_first = with_first;
   if (!with_first) start_kernel<<<1, 1, 0, r->own>>>(d->loop_test);
   if (r->conditional ? begin_body(r) : !with_first) return;
-  d->recording = GMG_SPOILT, r->has_conditional = 0;
+  d->recording = GMG_RECORDING_INVALID, r->has_conditional = 0;
   if (!r->conditional) return;
   cudaGraphDestroy(r->whole);
   r->conditional = 0, r->whole = NULL;
@@ -199,14 +199,14 @@ static int run_loop(gmg_context *c, gmg_graph *g, gmg_loop *loop, double *norms)
   const int most = g->conditional ? GMG_LOOP_CYCLES : 1;
   result->loop = *loop;
   result->cycles = 0;
-  if (loop->most > most) result->loop.most = most;
-  if (loop->measures_first) result->loop.standing = gmg_standing{NAN, NAN, 0, NAN, 0};
-  if (!loop->measures_first && g->measures_first) go_on_kernel<<<1, 1, 0, d->stream>>>(d->loop_state);
+  if (loop->max_cycles > most) result->loop.max_cycles = most;
+  if (loop->measures_first) result->loop.state = gmg_stopping_state{NAN, NAN, 0, NAN, 0};
+  if (!loop->measures_first && g->measures_first) continue_kernel<<<1, 1, 0, d->stream>>>(d->loop_state);
   gmg_cuda_note(d, cudaGetLastError(), "a graph");
   gmg_cuda_note(d, cudaGraphLaunch(g->run, d->stream), "a graph");
   d->waits++;
   gmg_cuda_note(d, cudaStreamSynchronize(d->stream), "a graph");
-  if (loop->measures_first) loop->standing = result->loop.standing;
+  if (loop->measures_first) loop->state = result->loop.state;
   if (d->failed != cudaSuccess) return 0;
   for (int i = 0; i < result->cycles; i++) norms[i] = result->norm[i];
   return result->cycles;

@@ -22,7 +22,8 @@ static __device__ __forceinline__ void gmg_loop_set_condition(const gmg_loop_tes
 static __device__ __forceinline__ int gmg_loop_may_go_on(const gmg_loop *l, gmg_verdict verdict, double norm, double scaled_norm,
                                                          int cycles)
 {
-  return verdict == GMG_GO_ON && gmg_can_scale_by(norm) && (!l->rescales || gmg_is_well_scaled(scaled_norm)) && cycles < l->most;
+  const int can_scale = gmg_can_scale_by(norm) && (!l->ends_if_badly_scaled || gmg_is_well_scaled(scaled_norm));
+  return verdict == GMG_GO_ON && can_scale && cycles < l->max_cycles;
 }
 
 /* Called before the first cycle. squares: sums of squares of the first residual and of f, or NULL if they are not computed on the
@@ -34,22 +35,22 @@ static __device__ __noinline__ void gmg_loop_start(const gmg_loop_test test, con
   int more = 1;
   if (l.measures_first && squares) {
     const double norm = sqrt(squares->first);
-    const gmg_verdict verdict = gmg_judge_first(&l.rule, &l.standing, norm, sqrt(squares->second));
+    const gmg_verdict verdict = gmg_judge_first(&l.rule, &l.state, norm, sqrt(squares->second));
     more = gmg_loop_may_go_on(&l, verdict, norm, scaled_norm, 0);
   }
   s->loop = l;
   s->cycles = 0;
-  test.result->loop.standing = l.standing;
+  test.result->loop.state = l.state;
   gmg_loop_set_condition(test, more);
 }
 
-/* Called after a cycle. Only the last cycle writes to host memory, because such a kernel ends later. */
+/* Called after a cycle. Only the last cycle writes to host memory, because a kernel that does so ends later. */
 static __device__ __noinline__ void gmg_loop_end(const gmg_loop_test test, double norm, double scaled_norm)
 {
   gmg_loop_state *s = test.state;
-  const gmg_verdict verdict = gmg_judge_next(&s->loop.rule, &s->loop.standing, norm);
+  const gmg_verdict verdict = gmg_judge_next(&s->loop.rule, &s->loop.state, norm);
   s->norm[s->cycles++] = norm;
-  s->under_way = 0;
+  s->continues = 0;
   const int more = test.conditional && gmg_loop_may_go_on(&s->loop, verdict, norm, scaled_norm, s->cycles);
   gmg_loop_set_condition(test, more);
   if (more) return;

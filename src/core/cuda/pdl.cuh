@@ -2,8 +2,8 @@
    levels a launch takes as long as half a pass. Used by the kernels of small levels.
 
    Such a kernel calls gmg_wait_for_predecessor() before it writes anything, and before it reads anything that its predecessor
-   writes. Its successor may begin then. Older data can be read from the start, because the predecessor has waited, too. They are
-   read past the L1 cache unless no kernel in flight writes them. */
+   writes. Its successor may begin then. Data written by earlier kernels can be read from the start, because the predecessor has
+   waited, too. Such reads must bypass the L1 cache if any kernel in flight may write the data. */
 #ifndef GMG_CORE_CUDA_PDL_H
 #define GMG_CORE_CUDA_PDL_H
 
@@ -32,7 +32,7 @@ static inline unsigned gmg_early_attribute(const gmg_device *d, cudaLaunchAttrib
 
 /* gmg_launch() with early launch. The kernel must call gmg_wait_for_predecessor(). */
 template <class... Parameters, class... Arguments>
-static inline void gmg_launch_early(const gmg_exec *e, const char *what, void (*kernel)(Parameters...), const gmg_grid &g,
+static inline void gmg_launch_early(const gmg_exec *e, const char *what, void (*kernel)(Parameters...), const gmg_launch_shape &g,
                                     const Arguments &...arguments)
 {
   gmg_device *d = gmg_device_of(e);

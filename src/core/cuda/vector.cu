@@ -17,6 +17,11 @@ static __global__ void fill_kernel(size_t n, real a, scalar *x)
   gmg_for_all(n, [&](size_t i) { x[i] = a; });
 }
 
+static __global__ void copy_kernel(size_t n, const scalar *x, scalar *y)
+{
+  gmg_for_all(n, [&](size_t i) { y[i] = x[i]; });
+}
+
 static __global__ void axpy_kernel(size_t n, real a, const scalar *x, scalar *y)
 {
   gmg_for_all(n, [&](size_t i) { y[i] += a * x[i]; });
@@ -34,86 +39,91 @@ static __global__ void add_kernel(size_t n, real a, scalar *x)
 
 static __global__ void __launch_bounds__(GMG_THREADS)
     step_kernel(size_t n, gmg_cg_scalars *d, const scalar *p, const scalar *q, scalar *y, scalar *r, gmg_scale *s, low_scalar *low,
-                gmg_sums sums)
+                gmg_sum_target sums)
 {
   double step;
   const int can_step = gmg_cg_step_length(d, &step), known = gmg_cg_is_known(d);
   const real scale = low ? (real)s->next : (real)1;
   const real a = (real)step;
   gmg_total t = {0, 0, 0, 0};
-  const auto leave = [&](size_t i, scalar left) {
+  const auto finish = [&](size_t i, scalar left) {
     if (low) low[i] = (low_scalar)(scale * left);
     t.first += gmg_square((wide_scalar)left);
   };
   if (can_step)
     gmg_for_all(n, [&](size_t i) {
-      y[i] += a * p[i];
+      if (y) y[i] += a * p[i];
       const scalar left = r[i] - a * q[i];
       r[i] = left;
-      leave(i, left);
+      finish(i, left);
     });
-  else gmg_for_all(n, [&](size_t i) { leave(i, r[i]); });
+  else gmg_for_all(n, [&](size_t i) { finish(i, r[i]); });
   if (!gmg_grid_total(t, sums)) return;
   if (!can_step) d->pq = 0; /* every thread has read it by now */
   if (!known) sums.to->first = NAN;
   if (low) gmg_scale_note(s, s->next, sqrt(sums.to->first));
 }
 
-static __global__ void __launch_bounds__(GMG_THREADS) norm_kernel(size_t n, const scalar *x, gmg_sums sums)
+static __global__ void __launch_bounds__(GMG_THREADS) norm_kernel(size_t n, const scalar *x, gmg_sum_target sums)
 {
   gmg_total t = {0, 0, 0, 0};
   gmg_for_all(n, [&](size_t i) { t.first += gmg_square((wide_scalar)x[i]); });
   gmg_grid_total(t, sums);
 }
 
-static __global__ void __launch_bounds__(GMG_THREADS) dot_kernel(size_t n, const scalar *x, const scalar *y, gmg_sums sums)
+static __global__ void __launch_bounds__(GMG_THREADS) dot_kernel(size_t n, const scalar *x, const scalar *y, gmg_sum_target sums)
 {
   gmg_total t = {0, 0, 0, 0};
   gmg_for_all(n, [&](size_t i) { add_scalar(t, gmg_product((wide_scalar)x[i], (wide_scalar)y[i])); });
   gmg_grid_total(t, sums);
 }
 
-static __global__ void __launch_bounds__(GMG_THREADS) sum_kernel(size_t n, const scalar *x, gmg_sums sums)
+static __global__ void __launch_bounds__(GMG_THREADS) sum_kernel(size_t n, const scalar *x, gmg_sum_target sums)
 {
   gmg_total t = {0, 0, 0, 0};
   gmg_for_all(n, [&](size_t i) { add_scalar(t, (wide_scalar)x[i]); });
   gmg_grid_total(t, sums);
 }
 
+/* In recordings, kernels copy and fill fields. A kernel node holds an address. A copy or memset node also holds the allocation. The
+   caller may release it before the next replay, and get the same address again for another array. */
+static int uses_kernels(const gmg_device *d) { return d->recording != GMG_NOT_RECORDING; }
+
 static void fill(const gmg_exec *e, size_t n, double a, void *x)
 {
   gmg_device *d = gmg_device_of(e);
-  if (a == 0) gmg_cuda_note(d, cudaMemsetAsync(x, 0, n * sizeof(scalar), d->stream), "fill");
-  else gmg_launch(e, "fill", fill_kernel, gmg_flat_grid(n), n, a, x);
+  if (a == 0 && !uses_kernels(d)) gmg_cuda_note(d, cudaMemsetAsync(x, 0, n * sizeof(scalar), d->stream), "fill");
+  else gmg_launch(e, "fill", fill_kernel, gmg_flat_shape(n), n, a, x);
 }
 
 static void copy(const gmg_exec *e, size_t n, const void *x, void *y)
 {
   gmg_device *d = gmg_device_of(e);
-  gmg_cuda_note(d, cudaMemcpyAsync(y, x, n * sizeof(scalar), cudaMemcpyDeviceToDevice, d->stream), "copy");
+  if (uses_kernels(d)) gmg_launch(e, "copy", copy_kernel, gmg_flat_shape(n), n, x, y);
+  else gmg_cuda_note(d, cudaMemcpyAsync(y, x, n * sizeof(scalar), cudaMemcpyDeviceToDevice, d->stream), "copy");
 }
 
 static void axpy(const gmg_exec *e, size_t n, double a, const void *x, void *y)
 {
-  gmg_launch(e, "axpy", axpy_kernel, gmg_flat_grid(n), n, a, x, y);
+  gmg_launch(e, "axpy", axpy_kernel, gmg_flat_shape(n), n, a, x, y);
 }
 
 static void xpay(const gmg_exec *e, size_t n, const void *x, double a, void *y)
 {
-  gmg_launch(e, "xpay", xpay_kernel, gmg_flat_grid(n), n, x, a, y);
+  gmg_launch(e, "xpay", xpay_kernel, gmg_flat_shape(n), n, x, a, y);
 }
 
-static void add(const gmg_exec *e, size_t n, double a, void *x) { gmg_launch(e, "add", add_kernel, gmg_flat_grid(n), n, a, x); }
+static void add(const gmg_exec *e, size_t n, double a, void *x) { gmg_launch(e, "add", add_kernel, gmg_flat_shape(n), n, a, x); }
 
 static double norm2(const gmg_exec *e, size_t n, const void *x)
 {
-  gmg_launch(e, "norm2", norm_kernel, gmg_flat_grid(n, 1), n, x, gmg_sums_to_host(e));
+  gmg_launch(e, "norm2", norm_kernel, gmg_flat_shape(n, 1), n, x, gmg_sums_to_host(e));
   return sqrt(gmg_cuda_total(e, "norm2").first);
 }
 
 static gmg_number dot(const gmg_exec *e, size_t n, const void *x, const void *y)
 {
-  gmg_launch(e, "dot", dot_kernel, gmg_flat_grid(n, 1), n, x, y, gmg_sums_to_host(e));
+  gmg_launch(e, "dot", dot_kernel, gmg_flat_shape(n, 1), n, x, y, gmg_sums_to_host(e));
   const gmg_total t = gmg_cuda_total(e, "dot");
   return {t.first, t.second};
 }
@@ -123,8 +133,8 @@ static void correct(const gmg_exec *e, size_t n, gmg_correction c, int keep, voi
 static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r,
                         gmg_scale *s, void *low, gmg_wait wait)
 {
-  const gmg_sums sums = wait ? gmg_sums_to_host(e) : gmg_sums_on_device(e);
-  gmg_launch(e, "step", step_kernel, gmg_flat_grid(n, 1), n, d, p, q, y, r, s, low, sums);
+  const gmg_sum_target sums = wait ? gmg_sums_to_host(e) : gmg_sums_on_device(e);
+  gmg_launch(e, "step", step_kernel, gmg_flat_shape(n, 1), n, d, p, q, y, r, s, low, sums);
   return wait ? sqrt(gmg_cuda_total(e, "step").first) : NAN;
 }
 
@@ -138,7 +148,7 @@ template <class Body> static __device__ __forceinline__ void for_chunks(size_t n
     body(begin + threadIdx.x, begin + AT_ONCE * blockDim.x <= n);
 }
 
-static gmg_grid chunk_grid(size_t n, int sums = 0) { return gmg_flat_grid((n + AT_ONCE - 1) / AT_ONCE, sums); }
+static gmg_launch_shape chunk_grid(size_t n, int sums = 0) { return gmg_flat_shape((n + AT_ONCE - 1) / AT_ONCE, sums); }
 
 /* The smallest power of two >= norm: products with it and its inverse are exact. 1 for 0 and for values that are not finite. */
 static __device__ __forceinline__ double power_above(double norm)
@@ -161,11 +171,11 @@ static __device__ __forceinline__ void put_scaled(size_t n, size_t c, int full, 
   }
 }
 
-/* y = x / guess, where the guess is the last size of x. Also sums the squares of x. */
+/* y = x / guess, where the guess is the last divisor, rounded up to a power of two. Also sums the squares of x. */
 static __global__ void __launch_bounds__(GMG_THREADS)
-    guess_kernel(size_t n, const scalar *x, gmg_scale *s, low_scalar *y, gmg_sums sums)
+    guess_kernel(size_t n, const scalar *x, gmg_scale *s, low_scalar *y, gmg_sum_target sums)
 {
-  const double guess = power_above(s->size);
+  const double guess = power_above(s->divisor);
   gmg_total t = {0, 0, 0, 0};
   for_chunks(n, [&](size_t c, int full) { put_scaled(n, c, full, (real)(1 / guess), x, y, &t.first); });
   if (blockIdx.x == 0 && threadIdx.x == 0) s->guess = guess;
@@ -174,7 +184,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 
 /* Scales x again if the guess is far from x's own norm. */
 static __global__ void __launch_bounds__(GMG_THREADS)
-    own_size_kernel(size_t n, const scalar *x, const gmg_total *squares, gmg_scale *s, low_scalar *y)
+    own_norm_kernel(size_t n, const scalar *x, const gmg_total *squares, gmg_scale *s, low_scalar *y)
 {
   enum { MAX_RATIO = 1 << 20 };
   const double norm = sqrt(squares->first), guess = s->guess, own = power_above(norm), ratio = own / guess;
@@ -187,33 +197,33 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 
 static void normalize_to_low(const gmg_exec *e, size_t n, const void *x, gmg_scale *s, void *y)
 {
-  const gmg_sums squares = gmg_sums_on_device(e);
+  const gmg_sum_target squares = gmg_sums_on_device(e);
   gmg_launch(e, "normalize to low", guess_kernel, chunk_grid(n, 1), n, x, s, y, squares);
-  gmg_launch(e, "normalize to low", own_size_kernel, chunk_grid(n, 1), n, x, squares.to, s, y);
+  gmg_launch(e, "normalize to low", own_norm_kernel, chunk_grid(n, 1), n, x, squares.to, s, y);
 }
 
-static __global__ void __launch_bounds__(GMG_THREADS) scale_kernel(size_t n, const double *size, const scalar *x, low_scalar *y)
+static __global__ void __launch_bounds__(GMG_THREADS) scale_kernel(size_t n, const double *divisor, const scalar *x, low_scalar *y)
 {
-  const real scale = size ? (real)(1 / *size) : (real)1;
+  const real scale = divisor ? (real)(1 / *divisor) : (real)1;
   double squares = 0; /* not used */
   for_chunks(n, [&](size_t c, int full) { put_scaled(n, c, full, scale, x, y, &squares); });
 }
 
-static void scale_to_low(const gmg_exec *e, size_t n, const double *size, const void *x, void *y)
+static void scale_to_low(const gmg_exec *e, size_t n, const double *divisor, const void *x, void *y)
 {
-  gmg_launch(e, "scale to low", scale_kernel, chunk_grid(n), n, size, x, y);
+  gmg_launch(e, "scale to low", scale_kernel, chunk_grid(n), n, divisor, x, y);
 }
 
 static void subtract_mean(const gmg_exec *e, size_t n, void *x)
 {
-  const gmg_sums sums = gmg_sums_on_device(e);
-  gmg_launch(e, "mean", sum_kernel, gmg_flat_grid(n, 1), n, x, sums);
-  gmg_launch(e, "mean", subtract_mean_kernel, gmg_flat_grid(n), n, sums.to, gmg_sum_over_processes(e, (double)n), x);
+  const gmg_sum_target sums = gmg_sums_on_device(e);
+  gmg_launch(e, "mean", sum_kernel, gmg_flat_shape(n, 1), n, x, sums);
+  gmg_launch(e, "mean", subtract_mean_kernel, gmg_flat_shape(n), n, sums.to, gmg_sum_over_processes(e, (double)n), x);
 }
 
 #if !GMG_SCALAR_COMPLEX /* complex numbers have no order */
 /* Sum (second), least and most. NaN or infinity makes the sum NaN. */
-static __global__ void __launch_bounds__(GMG_THREADS) range_kernel(size_t n, const scalar *x, gmg_sums sums)
+static __global__ void __launch_bounds__(GMG_THREADS) range_kernel(size_t n, const scalar *x, gmg_sum_target sums)
 {
   gmg_total t = {0, 0, (double)x[0], (double)x[0]};
   gmg_for_all(n, [&](size_t i) {
@@ -226,7 +236,7 @@ static __global__ void __launch_bounds__(GMG_THREADS) range_kernel(size_t n, con
 
 static gmg_range range(const gmg_exec *e, size_t n, const void *x)
 {
-  gmg_launch(e, "range", range_kernel, gmg_flat_grid(n, 1), n, x, gmg_sums_to_host(e));
+  gmg_launch(e, "range", range_kernel, gmg_flat_shape(n, 1), n, x, gmg_sums_to_host(e));
   const gmg_total t = gmg_cuda_total(e, "range");
   const double poison = 0 * t.second;
   return {t.least + poison, t.most + poison, t.second / gmg_sum_over_processes(e, (double)n)};

@@ -74,15 +74,16 @@ static void times_to_low(const gmg_exec *e, size_t n, double a, const void *x, v
 static void correct(const gmg_exec *e, size_t n, gmg_correction c, int keep, void *x)
 {
   const scalar *restrict high = c.z;
-  const real size = (real)(c.size ? *c.size : 1);
+  const real scale = (real)(c.scale ? *c.scale : 1);
   const low_scalar *restrict low = c.z;
   scalar *restrict X = x;
 #pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
-  for (size_t i = 0; i < n; i++) X[i] = (keep ? X[i] : 0) + size * (c.low ? (scalar)low[i] : high[i]);
+  for (size_t i = 0; i < n; i++) X[i] = (keep ? X[i] : 0) + scale * (c.low ? (scalar)low[i] : high[i]);
 }
 
-/* `can_step` is a constant after inlining, so the loop has no condition. Returns the sum of squares of r. */
-GMG_INLINE double step_piece(const int can_step, size_t begin, size_t end, real a, const void *p, const void *q, void *y, void *r)
+/* `can_step` and `with_y` are constants after inlining, so the loop has no condition. Returns the sum of squares of r. */
+GMG_INLINE double step_piece(const int can_step, const int with_y, size_t begin, size_t end, real a, const void *p, const void *q,
+                             void *y, void *r)
 {
   const scalar *restrict P = p, *restrict Q = q;
   scalar *restrict Y = y, *restrict residual = r;
@@ -90,7 +91,7 @@ GMG_INLINE double step_piece(const int can_step, size_t begin, size_t end, real 
 #pragma omp simd reduction(+ : squares)
   for (size_t i = begin; i < end; i++) {
     if (can_step) {
-      Y[i] += a * P[i];
+      if (with_y) Y[i] += a * P[i];
       residual[i] -= a * Q[i];
     }
     squares += gmg_square((wide_scalar)residual[i]);
@@ -114,7 +115,9 @@ static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const vo
     double squares = 0;
     for (size_t begin = mine.begin; begin < mine.end; begin += SCALARS_IN_CACHE) {
       const size_t end = begin + SCALARS_IN_CACHE < mine.end ? begin + SCALARS_IN_CACHE : mine.end;
-      squares += can_step ? step_piece(1, begin, end, A, p, q, y, r) : step_piece(0, begin, end, A, p, q, y, r);
+      squares += !can_step ? step_piece(0, 0, begin, end, A, p, q, y, r)
+                 : y       ? step_piece(1, 1, begin, end, A, p, q, y, r)
+                           : step_piece(1, 0, begin, end, A, p, q, y, r);
       if (!to) continue;
 #pragma omp simd
       for (size_t i = begin; i < end; i++) to[i] = (low_scalar)(S * residual[i]);
@@ -176,9 +179,9 @@ static void normalize_to_low(const gmg_exec *e, size_t n, const void *x, gmg_sca
   if (y) times_to_low(e, n, scale, x, y);
 }
 
-static void scale_to_low(const gmg_exec *e, size_t n, const double *size, const void *x, void *y)
+static void scale_to_low(const gmg_exec *e, size_t n, const double *divisor, const void *x, void *y)
 {
-  times_to_low(e, n, size ? 1 / *size : 1, x, y);
+  times_to_low(e, n, divisor ? 1 / *divisor : 1, x, y);
 }
 
 static void subtract_mean(const gmg_exec *e, size_t n, void *x)
@@ -226,7 +229,7 @@ static gmg_range range(const gmg_exec *e, size_t n, const void *x)
     sums[0] += sum[c] / count;
     sums[1] += bad[c];
   }
-  e->comm->most(e, 2, ends);
+  e->comm->max(e, 2, ends);
   e->comm->sum(e, 2, sums);
   return (gmg_range){sums[1] - ends[0], ends[1] + sums[1], sums[0] + sums[1]};
 }

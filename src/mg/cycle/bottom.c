@@ -4,18 +4,18 @@
 
 #include <stdio.h>
 
-/* Fills in the problem that levels `from` and below pose to a bottom solver (coarse/bottom.h). Returns 0 if they are too many, or
-   if the smoother is not equivalent to red-black sweeps on them. */
+/* Fills in the problem that level `from` and all coarser levels pose to a bottom solver (coarse/bottom.h). Returns 0 if there are
+   too many levels, or if the smoother is not equivalent to red-black sweeps on them. */
 static int describe(const gmg_solver *s, int from, gmg_bottom_problem *p)
 {
   const gmg_params *q = &s->params;
   const int sweeps = gmg_equivalent_red_black_sweeps(q, s->finest->A.kind), count = s->levels - from;
   if (count > GMG_BOTTOM_LEVELS || (count > 1 && sweeps == 0)) return 0;
-  *p = (gmg_bottom_problem){.levels = count, .coarsest = q->coarse, .pre = q->pre * sweeps, .post = q->post * sweeps,
+  *p = (gmg_bottom_problem){.levels = count, .coarse_kind = q->coarse, .pre = q->pre * sweeps, .post = q->post * sweeps,
                             .reversed = s->symmetric, .singular = s->singular, .rtol = q->coarse_rtol};
   for (int l = 0; l < count; l++) {
     const gmg_level *L = &s->level[from + l];
-    p->level[l] = (gmg_bottom_level){.A = &L->A, .volume = L->volume, .by_faces = L->by_faces};
+    p->level[l] = (gmg_bottom_level){.A = &L->A, .axis = L->axis, .volume = L->volume, .operator_dependent = L->operator_dependent};
     if (count == 1) continue;
     p->level[l].prolong = L->prolong;
     p->level[l].restrict_ = L->restrict_;
@@ -42,7 +42,7 @@ static gmg_status too_large(gmg_solver *s, size_t cells)
     snprintf(why, sizeof why, "params.max_levels = %d ends the coarsening there", p->max_levels);
   else snprintf(why, sizeof why, "it cannot be coarsened further");
   return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "params.coarse = %s takes at most %zu unknowns, the coarsest grid has %zu: %s",
-                  gmg_name_of(&gmg_coarse_names, (int)p->coarse), s->coarse->max_cells, cells, why);
+                  gmg_name_of(&gmg_coarse_names, (int)p->coarse), s->coarse_ops->max_cells, cells, why);
 }
 
 static gmg_status create_coarsest(gmg_solver *s)
@@ -50,13 +50,13 @@ static gmg_status create_coarsest(gmg_solver *s)
   const int coarsest = s->levels - 1;
   const size_t cells = s->level[coarsest].A.cells;
   gmg_bottom_problem *p = &s->bottom_problem[0];
-  if (s->coarse->max_cells && cells > s->coarse->max_cells) {
+  if (s->coarse_ops->max_cells && cells > s->coarse_ops->max_cells) {
     if (!s->coarse_is_auto) return too_large(s, cells);
-    s->params.coarse = GMG_COARSE_CG, s->coarse = gmg_coarsest_of(GMG_COARSE_CG);
+    s->params.coarse = GMG_COARSE_CG, s->coarse_ops = gmg_coarsest_of(GMG_COARSE_CG);
   }
   (void)describe(s, coarsest, p);
-  GMG_TRY(create(s, &s->coarsest, coarsest, s->coarse, p));
-  s->mg.bottom = s->coarsest;
+  GMG_TRY(create(s, &s->coarsest_bottom, coarsest, s->coarse_ops, p));
+  s->mg.bottom = s->coarsest_bottom;
   return GMG_OK;
 }
 
@@ -86,8 +86,8 @@ static gmg_status update(gmg_solver *s, const gmg_bottom *b)
 
 gmg_status gmg_bottoms_update(gmg_solver *s)
 {
-  if (s->mg.bottom.level != s->coarsest.level) GMG_TRY(update(s, &s->mg.bottom));
-  return update(s, &s->coarsest);
+  if (s->mg.bottom.level != s->coarsest_bottom.level) GMG_TRY(update(s, &s->mg.bottom));
+  return update(s, &s->coarsest_bottom);
 }
 
 /* Casts away const: f belongs to the level, so the solver may change it. */

@@ -12,6 +12,9 @@
 int gmg_cycle(const gmg_multigrid *m, int l, const void *f, void *u, gmg_cycle_kind kind, gmg_start start,
               const gmg_update_target *to);
 
+/* improve.c. One cycle in the problem's type for the caller's u. f: the caller's, or f_eff. Only enqueues. */
+void gmg_improve(gmg_solver *s, const void *f, void *u);
+
 /* One implementation of the two legs of a cycle on a level. Chosen at create (legs.c). */
 struct gmg_legs {
   /* Smooths A u = f, and stores the restricted residual in f of the next coarser level. */
@@ -34,7 +37,7 @@ void gmg_bottom_solve(const gmg_multigrid *m, int l, const void *f, void *u, gmg
    grows most. */
 typedef struct gmg_watch {
   int level;      /* -1: on no level */
-  double growth;  /* factor by which the smoother increases the residual there; infinity for NaN */
+  double growth;  /* factor by which the smoother increases the residual on that level; infinity for NaN */
 } gmg_watch;
 gmg_watch gmg_watched_cycle(const gmg_multigrid *m, const void *f, void *u, gmg_cycle_kind kind);
 
@@ -45,15 +48,16 @@ gmg_correction gmg_fmg_approximate(gmg_solver *s, const void *f, const void *f_e
 /* The parts of a full multigrid start that depend on the type of the levels: in fmg.c for levels in the problem's type, in
    fmg_low.c for levels in low precision. */
 typedef struct gmg_fmg_ops {
-  /* Restricts f to r of a coarser level, and boundary values to the levels above it. Returns the level above that one. */
-  int (*sample_finest)(gmg_solver *s, const void *f, const void *f_eff);
-  /* From the solution on the first coarser level computes the solutions on the levels above it, up to the finest. */
+  /* Restricts f to r of level l + 1, and boundary values to all levels up to l, for an l that it chooses. Returns l. */
+  int (*restrict_finest)(gmg_solver *s, const void *f, const void *f_eff);
+  /* From the solution on level l + 1 computes those on levels l to 0. */
   gmg_correction (*finish)(gmg_solver *s, const void *f_eff, void *u);
 } gmg_fmg_ops;
 extern const gmg_fmg_ops gmg_fmg_same_type, gmg_fmg_low_type;
 
-void gmg_fmg_pad(gmg_solver *s, gmg_exec *e, gmg_level *L, const void *u, void *padded); /* u of a level with ghosts */
-void gmg_fmg_sample_faces(const gmg_solver *s, const gmg_exec *e, gmg_level *L, gmg_level *C);
-int gmg_fmg_needs_ghosts(const gmg_solver *s, int l); /* whether the interpolation to level l needs ghosts */
+/* padded = u with a layer of values beyond the walls, computed from boundary values */
+void gmg_fmg_pad(gmg_solver *s, gmg_exec *e, gmg_level *L, const void *u, void *padded);
+void gmg_fmg_restrict_faces(const gmg_solver *s, const gmg_exec *e, gmg_level *L, gmg_level *C);
+int gmg_fmg_needs_padding(const gmg_solver *s, int l); /* whether the interpolation to level l reads a padded field */
 
 #endif

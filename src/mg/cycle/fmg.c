@@ -4,7 +4,7 @@
 #include "cycle.h"
 
 /* Boundary values of the next coarser level: restricted along the face's own two axes, unchanged along its normal axis. */
-void gmg_fmg_sample_faces(const gmg_solver *s, const gmg_exec *e, gmg_level *L, gmg_level *C)
+void gmg_fmg_restrict_faces(const gmg_solver *s, const gmg_exec *e, gmg_level *L, gmg_level *C)
 {
   for (int a = 0; a < s->problem.dim; a++)
     for (int side = 0; side < 2; side++) {
@@ -12,7 +12,7 @@ void gmg_fmg_sample_faces(const gmg_solver *s, const gmg_exec *e, gmg_level *L, 
       gmg_map maps[3] = {L->average[0], L->average[1], L->average[2]};
       maps[a] = s->single_cell_map[e->type];
       gmg_exchange_wall(e, &L->A, a, L->faces.g[a][side]);
-      gmg_stencil_of(e)->tensor(e, maps, L->faces.g[a][side], C->faces.g[a][side], 0);
+      gmg_grid_ops_of(e)->tensor(e, maps, L->faces.g[a][side], C->faces.g[a][side], 0);
     }
 }
 
@@ -21,45 +21,47 @@ void gmg_fmg_pad(gmg_solver *s, gmg_exec *e, gmg_level *L, const void *u, void *
   for (int i = 0; i < 2 * s->problem.dim; i++)
     if (L->faces.g[i / 2][i % 2]) gmg_exchange_wall(e, &L->A, i / 2, L->faces.g[i / 2][i % 2]);
   gmg_exchange(e, &L->A, u);
-  gmg_stencil_of(e)->pad(e, &L->A, &L->faces, u, padded);
+  gmg_grid_ops_of(e)->pad(e, &L->A, &L->faces, u, padded);
 }
 
 /* Computes f and g of all coarser levels. r of a level holds its f before boundary values are folded in. */
-static void sample_problem(gmg_solver *s, const void *f, const void *f_eff)
+static void restrict_data(gmg_solver *s, const void *f, const void *f_eff)
 {
   const gmg_exec *e = s->levels_exec;
-  const int first = s->fmg->sample_finest(s, f, f_eff); /* r of the next level is computed */
+  const int first = s->fmg->restrict_finest(s, f, f_eff); /* r of the next level is computed */
   for (int l = first; l + 1 < s->levels; l++) {
     gmg_level *L = &s->level[l], *C = &s->level[l + 1];
     if (l > first) {
       gmg_exchange(e, &L->A, L->r);
-      s->mg.stencil->tensor(e, L->average, L->r, C->r, 0);
+      s->mg.grid->tensor(e, L->average, L->r, C->r, 0);
     }
     e->vector->copy(e, C->A.cells, C->r, C->f);
     if (s->has_values) {
-      gmg_fmg_sample_faces(s, e, L, C);
-      s->mg.stencil->fold(e, &C->A, &C->faces, C->f);
+      gmg_fmg_restrict_faces(s, e, L, C);
+      s->mg.grid->fold(e, &C->A, &C->faces, C->f);
     }
     gmg_project(s, e, C, C->f);
   }
 }
 
-/* Whether the interpolation to level l needs ghosts. Without boundary values a linear prolongation of corrections is enough. */
-int gmg_fmg_needs_ghosts(const gmg_solver *s, int l)
+/* Whether the interpolation to level l reads a padded field. Without boundary values a linear prolongation of corrections is
+   enough. */
+int gmg_fmg_needs_padding(const gmg_solver *s, int l)
 {
   const gmg_level *L = &s->level[l];
-  const int linear = L->by_faces || !L->A.face[0];
+  const int linear = L->operator_dependent || !L->A.face[0];
   return !linear || s->has_values;
 }
 
-/* Interpolates the next coarser level's solution linearly to u of level l < levels - 1. */
-static void interpolate(gmg_solver *s, int l, void *u)
+/* Interpolates the next coarser level's solution linearly to u of level l < levels - 1, which has the given layout. */
+static void interpolate(gmg_solver *s, int l, gmg_layout at, void *u)
 {
   gmg_level *L = &s->level[l], *C = &s->level[l + 1];
-  const int ghosts = gmg_fmg_needs_ghosts(s, l);
-  if (ghosts) gmg_fmg_pad(s, s->levels_exec, C, C->u, C->padded);
+  const int padded = gmg_fmg_needs_padding(s, l);
+  const gmg_map *map = padded ? L->interpolate : L->prolong;
+  if (padded) gmg_fmg_pad(s, s->levels_exec, C, C->u, C->padded);
   else gmg_exchange(s->levels_exec, &C->A, C->u);
-  s->mg.stencil->tensor(s->levels_exec, ghosts ? L->interpolate : L->prolong, ghosts ? C->padded : C->u, u, 0);
+  gmg_transfer(s->levels_exec, map, gmg_layout_of_columns(map), padded ? C->padded : C->u, at, u);
 }
 
 /* Computes the solution of level l from that of the next coarser level. */
@@ -67,7 +69,7 @@ static void ascend(gmg_solver *s, int l, const void *f, void *u)
 {
   const gmg_level *L = &s->level[l];
   gmg_charge(s, l);
-  interpolate(s, l, u);
+  interpolate(s, l, gmg_layout_of(&L->A), u);
   gmg_project(s, s->levels_exec, L, u);
   for (int i = 0; i < s->params.fmg; i++) (void)gmg_cycle(&s->mg, l, f, u, s->params.cycle, GMG_FROM_CURRENT, NULL);
 }
@@ -77,7 +79,7 @@ gmg_correction gmg_fmg_approximate(gmg_solver *s, const void *f, const void *f_e
   const int coarsest = s->levels - 1;
   const gmg_level *C = &s->level[coarsest];
   gmg_charge(s, 0);
-  sample_problem(s, f, f_eff);
+  restrict_data(s, f, f_eff);
   (void)gmg_cycle(&s->mg, coarsest, C->f, C->u, s->params.cycle, GMG_FROM_CURRENT, NULL);
   for (int l = coarsest - 1; l > 0 && l >= s->refined_levels; l--) ascend(s, l, s->level[l].f, s->level[l].u);
   return s->fmg->finish(s, f_eff, u);
@@ -85,19 +87,23 @@ gmg_correction gmg_fmg_approximate(gmg_solver *s, const void *f, const void *f_e
 
 /* --- levels in the problem's type -------------------------------------------------------------------------------------------- */
 
-static int sample_finest(gmg_solver *s, const void *f, const void *f_eff)
+static int restrict_finest(gmg_solver *s, const void *f, const void *f_eff)
 {
   (void)f_eff;
+  const gmg_map *map = s->level[0].average;
   gmg_exchange(&s->exec, &s->level[0].A, f);
-  s->stencil->tensor(&s->exec, s->level[0].average, f, s->level[1].r, 0);
+  gmg_transfer(&s->exec, map, s->layouts.f, f, gmg_layout_of_rows(map), s->level[1].r);
   return 0;
 }
 
 static gmg_correction finish(gmg_solver *s, const void *f_eff, void *u)
 {
-  ascend(s, 0, f_eff, u);
+  gmg_charge(s, 0);
+  interpolate(s, 0, s->layouts.u, u);
+  gmg_project_u(s, u);
+  for (int i = 0; i < s->params.fmg; i++) gmg_improve(s, f_eff, u);
   gmg_charge(s, 0);
   return (gmg_correction){.z = NULL};
 }
 
-const gmg_fmg_ops gmg_fmg_same_type = {sample_finest, finish};
+const gmg_fmg_ops gmg_fmg_same_type = {restrict_finest, finish};

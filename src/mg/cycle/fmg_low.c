@@ -4,15 +4,19 @@
    precision. Called by fmg.c. */
 #include "cycle.h"
 
-/* Computes f and g of the refined levels. Returns f of the last of them, before boundary values are folded in, and with its
-   ghosts. */
-static const void *sample_refined(gmg_solver *s, const void *f)
+/* Layouts of f and u of a refined level: on the finest those of the caller's arrays. */
+static gmg_layout data_layout(const gmg_solver *s, int l) { return l == 0 ? s->layouts.f : gmg_layout_of(&s->refined[l].A); }
+static gmg_layout solution_layout(const gmg_solver *s, int l) { return l == 0 ? s->layouts.u : gmg_layout_of(&s->refined[l].A); }
+
+/* Computes f and g of the refined levels. Returns f of the last refined level, before boundary values are folded in. Its ghosts are
+   fresh. */
+static const void *restrict_refined(gmg_solver *s, const void *f)
 {
   for (int l = 0; l + 1 < s->refined_levels; l++) {
     gmg_level *R = &s->refined[l], *C = &s->refined[l + 1];
     gmg_exchange(&s->exec, &R->A, f);
-    s->stencil->tensor(&s->exec, R->average, f, C->f, 0);
-    if (s->has_values) gmg_fmg_sample_faces(s, &s->exec, R, C);
+    gmg_transfer(&s->exec, R->average, data_layout(s, l), f, gmg_layout_of(&C->A), C->f);
+    if (s->has_values) gmg_fmg_restrict_faces(s, &s->exec, R, C);
     f = C->f;
   }
   gmg_exchange(&s->exec, &s->refined[s->refined_levels - 1].A, f);
@@ -24,7 +28,7 @@ static void fold_refined(gmg_solver *s)
 {
   for (int l = 1; l < s->refined_levels; l++) {
     gmg_level *R = &s->refined[l];
-    if (s->has_values) s->stencil->fold(&s->exec, &R->A, &R->faces, R->f);
+    if (s->has_values) s->grid->fold(&s->exec, &R->A, &R->faces, R->f);
     gmg_project(s, &s->exec, R, R->f);
   }
 }
@@ -37,18 +41,18 @@ static void convert_faces(gmg_solver *s)
   for (int a = 0; a < s->problem.dim; a++)
     for (int side = 0; side < 2; side++)
       if (s->refined[l].faces.g[a][side])
-        s->vector->scale_to_low(&s->exec, A->cells / A->n[a], &s->scales->data.size, s->refined[l].faces.g[a][side],
+        s->vector->scale_to_low(&s->exec, A->cells / A->n[a], &s->scales->data.divisor, s->refined[l].faces.g[a][side],
                                 s->level[l].faces.g[a][side]);
 }
 
 /* Data are divided by about the norm of f, because they might leave the range of low precision. level[0].u is used as work
    space. */
-static int sample_finest(gmg_solver *s, const void *f, const void *f_eff)
+static int restrict_finest(gmg_solver *s, const void *f, const void *f_eff)
 {
   const int last = s->refined_levels - 1;
   gmg_level *C = &s->level[last + 1];
   void *room = s->level[0].u;
-  s->stencil->tensor(&s->exec, s->refined[last].average, sample_refined(s, f), room, 0);
+  gmg_transfer(&s->exec, s->refined[last].average, data_layout(s, last), restrict_refined(s, f), gmg_layout_of(&C->A), room);
   fold_refined(s);
   if (s->singular) s->vector->subtract_mean(&s->exec, C->A.cells, room); /* the mean is removed later anyway; a large mean would
                                                                             leave no digits of the rest */
@@ -57,30 +61,30 @@ static int sample_finest(gmg_solver *s, const void *f, const void *f_eff)
     return last;
   }
   s->vector->normalize_to_low(&s->exec, s->finest->A.cells, f_eff, &s->scales->data, NULL);
-  s->vector->scale_to_low(&s->exec, C->A.cells, &s->scales->data.size, room, C->r);
+  s->vector->scale_to_low(&s->exec, C->A.cells, &s->scales->data.divisor, room, C->r);
   convert_faces(s);
   return last;
 }
 
-/* The field and the map that interpolate to refined level l. If the coarser level's u is in low precision, that smaller field is
-   converted to the problem's type. level[0].u is used as work space. The field has its ghosts. */
+/* Returns the field to interpolate from to refined level l, with fresh ghosts, and sets the map. If the coarser level's u is in low
+   precision, it is converted to the problem's type, in level[0].u as work space. */
 static const void *coarse_of(gmg_solver *s, int l, const gmg_map **map)
 {
   gmg_level *C = &s->level[l + 1], *R = &s->refined[l + 1];
-  const int ghosts = gmg_fmg_needs_ghosts(s, l);
+  const int padded = gmg_fmg_needs_padding(s, l);
   void *room = s->level[0].u;
-  *map = ghosts ? s->refined[l].interpolate : s->refined[l].prolong;
+  *map = padded ? s->refined[l].interpolate : s->refined[l].prolong;
   if (l + 1 == s->refined_levels) {
-    const size_t cells = ghosts ? gmg_padded_cells(&C->A) : C->A.cells;
-    if (ghosts) gmg_fmg_pad(s, s->levels_exec, C, C->u, C->padded);
-    const gmg_correction from = {.z = ghosts ? C->padded : C->u, .size = &s->scales->data.size, .low = 1};
+    const size_t cells = padded ? gmg_padded_cells(&C->A) : C->A.cells;
+    if (padded) gmg_fmg_pad(s, s->levels_exec, C, C->u, C->padded);
+    const gmg_correction from = {.z = padded ? C->padded : C->u, .scale = &s->scales->data.divisor, .low = 1};
     s->vector->correct(&s->exec, cells, from, 0, room);
-    if (!ghosts) gmg_exchange(&s->exec, &C->A, room);
+    if (!padded) gmg_exchange(&s->exec, &C->A, room);
     return room;
   }
-  if (ghosts) gmg_fmg_pad(s, &s->exec, R, R->u, room);
+  if (padded) gmg_fmg_pad(s, &s->exec, R, R->u, room);
   else gmg_exchange(&s->exec, &R->A, R->u);
-  return ghosts ? room : R->u;
+  return padded ? room : R->u;
 }
 
 /* Interpolates u to a refined level and improves it by params.fmg corrections. Returns the last correction, which the caller
@@ -88,17 +92,19 @@ static const void *coarse_of(gmg_solver *s, int l, const gmg_map **map)
 static gmg_correction refine(gmg_solver *s, int l, const void *f, void *u)
 {
   const gmg_level *R = &s->refined[l], *L = &s->level[l];
-  const double *size = &s->scales->data.size;
+  const double *divisor = &s->scales->data.divisor;
   const gmg_map *map;
   const void *coarse = coarse_of(s, l, &map);
-  const gmg_update_target to = {.x = u, .size = size, .keep = 1};
-  gmg_correction c = {.z = NULL, .size = size, .low = 1};
-  s->op->interpolated_residual(&s->exec, &R->A, map, coarse, f, u, size, L->f);
+  const gmg_layout at = solution_layout(s, l);
+  const gmg_operator A = l == 0 ? gmg_on_arrays(s, f) : R->A;
+  const gmg_update_target to = {.x = u, .layout = at, .scale = divisor, .keep = 1};
+  gmg_correction c = {.z = NULL, .scale = divisor, .low = 1};
+  s->op->interpolated_residual(&s->exec, &A, map, coarse, f, u, divisor, L->f);
   for (int i = 0; i < s->params.fmg; i++) {
-    gmg_add_correction(s, R, c, u);
+    if (c.z) gmg_array_correct(&s->exec, at, c, 1, u);
     if (i > 0) {
-      gmg_exchange(&s->exec, &R->A, u);
-      (void)s->op->measure_residual(&s->exec, &R->A, f, u, size, NULL, L->f, NULL, GMG_ENQUEUE);
+      gmg_exchange(&s->exec, &A, u);
+      (void)s->op->measure_residual(&s->exec, &A, f, u, divisor, NULL, L->f, NULL, GMG_ENQUEUE);
     }
     c.z = gmg_cycle(&s->mg, l, L->f, L->u, s->params.cycle, GMG_FROM_ZERO, &to) ? NULL : L->u;
     gmg_charge(s, l);
@@ -111,10 +117,11 @@ static gmg_correction finish(gmg_solver *s, const void *f_eff, void *u)
   for (int l = s->refined_levels - 1; l > 0; l--) {
     const gmg_level *R = &s->refined[l];
     gmg_charge(s, l);
-    gmg_add_correction(s, R, refine(s, l, R->f, R->u), R->u);
+    const gmg_correction c = refine(s, l, R->f, R->u);
+    if (c.z) gmg_array_correct(&s->exec, solution_layout(s, l), c, 1, R->u);
   }
   gmg_charge(s, 0);
   return refine(s, 0, f_eff, u);
 }
 
-const gmg_fmg_ops gmg_fmg_low_type = {sample_finest, finish};
+const gmg_fmg_ops gmg_fmg_low_type = {restrict_finest, finish};

@@ -37,8 +37,8 @@ static void prolong(const gmg_multigrid *m, int l, void *u)
   const gmg_level *L = &m->level[l];
   GMG_AT_LEVEL(m->solver, l, "prolong");
   gmg_exchange(m->exec, &L[1].A, L[1].u);
-  if (L->by_faces) m->stencil->prolong_faces(m->exec, &L->A, L->prolong, L[1].u, u);
-  else m->stencil->tensor(m->exec, L->prolong, L[1].u, u, 1);
+  if (L->operator_dependent) m->grid->prolong_faces(m->exec, &L->A, L->prolong, L[1].u, u);
+  else m->grid->tensor(m->exec, L->prolong, L[1].u, u, 1);
 }
 
 /* --- plain legs: one operation after the other ------------------------------------------------------------------------- */
@@ -106,13 +106,13 @@ static const gmg_legs fused_legs = {fused_down, fused_up};
 
 static void buffered_down(const gmg_multigrid *m, int l, const void *f, void *u, gmg_start start)
 {
-  (void)fused_down_to(m, l, f, u, m->level[l].r, start); /* cannot fail: double_buffered() said so */
+  (void)fused_down_to(m, l, f, u, m->level[l].r, start); /* cannot fail: double_buffered() promised it */
 }
 
 static int buffered_up(const gmg_multigrid *m, int l, const void *f, void *u, const gmg_update_target *to)
 {
-  const gmg_update_target back = {.x = u};
-  (void)fused_up_to(m, l, f, m->level[l].r, to ? *to : back, m->level[l + 1].u); /* cannot fail: double_buffered() said so */
+  const gmg_update_target back = {.x = u, .layout = gmg_layout_of(&m->level[l].A)};
+  (void)fused_up_to(m, l, f, m->level[l].r, to ? *to : back, m->level[l + 1].u); /* cannot fail: double_buffered() promised it */
   return to != NULL;
 }
 
@@ -122,14 +122,15 @@ void gmg_choose_legs(gmg_multigrid *m, int l)
 {
   const gmg_level *L = &m->level[l];
   m->legs[l] = m->fused ? &fused_legs : &gmg_plain_legs;
-  if (!m->fused || m->pre == 0 || m->post == 0 || L->by_faces || m->exec->dry) return;
+  if (!m->fused || m->pre == 0 || m->post == 0 || L->operator_dependent || m->exec->dry) return;
   if (m->fused->double_buffered(&L->view, m->state[l], L->restrict_, L->prolong)) m->legs[l] = &gmg_double_buffered_legs;
 }
 
 /* --- called by the cycle --------------------------------------------------------------------------------------------------- */
 
-/* A singular coarse problem has a solution only if its right-hand side has zero mean. Rounding violates that, so the mean is
-   removed. Both legs read f around the unknowns that they relax on ghosts, and f does not change between them. */
+/* The downward leg. Exchanges f for both legs: a leg that relaxes ghosts again reads f on ghosts (core/comm.h), and f does not
+   change between the legs. A singular coarse problem has a solution only if its right-hand side has zero mean. Rounding violates
+   that, so the mean is removed. */
 void gmg_presmooth_restrict(const gmg_multigrid *m, int l, const void *f, void *u, gmg_start start)
 {
   const gmg_level *C = &m->level[l + 1];

@@ -1,6 +1,6 @@
 /* Finds the level on which a solve diverged: runs one cycle with a smoother that measures the residual before and after every
-   sweep. It decorates the real smoother, and has no fused legs. The bottom is the coarsest level only, so that every level is
-   watched. Called by solve. */
+   sweep. It decorates the real smoother, and has no fused legs. The bottom is the coarsest level alone, so that all other levels
+   are watched. Called by solve. */
 #include "cycle.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ gmg_watch gmg_watched_cycle(const gmg_multigrid *m, const void *f, void *u, gmg_
   gmg_multigrid watched = *m;
   watched.smoother = &watching;
   watched.fused = NULL;
-  watched.bottom = m->solver->coarsest;
+  watched.bottom = m->solver->coarsest_bottom;
   for (int l = 0; l < m->levels; l++) {
     level[l] = (watched_level){m, l, &seen};
     watched.state[l] = &level[l];

@@ -1,30 +1,31 @@
-/* Coefficient arrays: checked, summed up, put on the finest level and taken to the coarser ones, in ways that depend on the kind of
-   operator. Called at create and update. */
+/* Coefficient arrays: checks them, finds their ranges and means, stores them on the finest level, and coarsens them to all other
+   levels by the functions of the kind of operator. Called at create and update. */
 #include "mg/solver.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* What the entries of an array must be, and what for. */
+/* Bounds of the entries of an array, and the reason for error texts. */
 typedef struct {
   double least, below; /* least <= value < below */
   const char *why;
 } bounds;
 
 /* Reports the first bad entry in the error text. */
-static gmg_status name_entry(const gmg_exec *e, const char *name, size_t n, const void *x, const bounds *b)
+static gmg_status name_entry(const gmg_exec *e, const char *name, const gmg_array *x, const bounds *b)
 {
   double value;
-  const size_t i = gmg_first_outside(e, n, x, b->least, b->below, &value);
-  if (i == n) return gmg_fail(e->context, GMG_ERR_ARGUMENT, "problem.%s changed while it was read", name);
+  size_t i;
+  if (!gmg_find_outside(e, x->layout, x->values, b->least, b->below, &i, &value))
+    return gmg_fail(e->context, GMG_ERR_ARGUMENT, "problem.%s changed while it was read", name);
   return gmg_fail(e->context, GMG_ERR_ARGUMENT, "problem.%s[%zu] = %g: must be %s, at least %.3g and below %.3g (so that %s)", name,
-                  i, value, b->least > 0 ? "positive" : "finite", b->least, b->below, b->why);
+                  x->skipped + i, value, b->least > 0 ? "positive" : "finite", b->least, b->below, b->why);
 }
 
-static gmg_status check_array(const gmg_exec *e, const char *name, size_t n, const void *x, const bounds *b, gmg_range *range)
+static gmg_status check_array(const gmg_exec *e, const char *name, const gmg_array *x, const bounds *b, gmg_range *range)
 {
-  *range = e->vector->range(e, n, x);
-  return range->least >= b->least && range->most < b->below ? GMG_OK : name_entry(e, name, n, x, b);
+  *range = gmg_array_range(e, x->layout, x->values);
+  return range->least >= b->least && range->most < b->below ? GMG_OK : name_entry(e, name, x, b);
 }
 
 /* The smallest and the largest mesh width of all axes. */
@@ -39,7 +40,7 @@ static void find_widths(const gmg_problem *p, double *narrowest, double *widest)
   }
 }
 
-/* beta and beta / h^2 in the range of the type, wherever the mesh is narrow or wide. */
+/* Bounds that keep beta and beta / h^2 in the range of the type, for the smallest and the largest mesh width. */
 static bounds bounds_of_beta(const gmg_problem *p)
 {
   const gmg_type_traits *type = gmg_type_traits_of(p->type);
@@ -50,33 +51,42 @@ static bounds bounds_of_beta(const gmg_problem *p)
                   "beta and beta / h^2 stay in the range of the type"};
 }
 
-/* The arrays of beta: one, or one for each axis. The last face of a periodic axis is not read by the solver, but it repeats the
-   first. */
-static const void *array_of_beta(const gmg_problem *p, int a, size_t cells, const char **name, size_t *n)
+/* The arrays of beta: the array beta or, for faces across axis a, the array beta_face[a]. On a periodic axis this includes the last
+   face, which repeats the first, and which the solver does not read. */
+static const char *name_of_beta(const gmg_problem *p, int a)
 {
   static const char *const face_names[3] = {"beta_face[0]", "beta_face[1]", "beta_face[2]"};
-  *name = p->beta ? "beta" : face_names[a];
-  *n = p->beta ? cells : cells / p->n[a] * (p->n[a] + 1);
-  return p->beta ? p->beta : p->beta_face[a];
+  return p->beta ? "beta" : face_names[a];
 }
 
-static gmg_status check_beta(const gmg_exec *e, const gmg_problem *p, size_t cells, gmg_coefficients *found)
+static gmg_array array_of_beta(const gmg_problem *p, int a)
+{
+  return p->beta ? gmg_coefficients_at_unknowns(p, p->beta) : gmg_coefficients_at_faces(p, a);
+}
+
+/* What the kind of operator finds itself. */
+static gmg_status measure(const gmg_exec *e, const gmg_problem *p, gmg_coefficients *found)
+{
+  const gmg_operator_kind *kind = gmg_operator_kind_of(p);
+  gmg_range sigma = {0, 0, 0};
+  if (kind->measure) GMG_TRY(kind->measure(e, p, found->beta_mean, &sigma));
+  found->sigma_least = sigma.least, found->sigma_mean = sigma.mean, found->sigma_most = sigma.most;
+  return GMG_OK;
+}
+
+static gmg_status check_beta(const gmg_exec *e, const gmg_problem *p, gmg_coefficients *found)
 {
   const int arrays = p->beta ? 1 : p->beta_face[0] ? p->dim : 0;
   bounds b = bounds_of_beta(p);
   gmg_range range[3];
-  const char *name;
-  size_t n;
   for (int a = 0; a < arrays; a++) {
-    const void *x = array_of_beta(p, a, cells, &name, &n);
-    GMG_TRY(check_array(e, name, n, x, &b, &range[a]));
+    const gmg_array x = array_of_beta(p, a);
+    GMG_TRY(check_array(e, name_of_beta(p, a), &x, &b, &range[a]));
     found->beta_least = a ? fmin(found->beta_least, range[a].least) : range[a].least;
     found->beta_most = a ? fmax(found->beta_most, range[a].most) : range[a].most;
   }
-  const gmg_operator_kind *kind = gmg_operator_kind_of(p);
   for (int a = 0; a < p->dim && arrays; a++) found->beta_mean[a] = range[p->beta ? 0 : a].mean;
-  if (kind->strengths) kind->strengths(p, found->beta_mean);
-  /* inner products hold its square: of u, which is large where beta is small */
+  /* u is large where beta is small, and inner products contain its square, hence sqrt() */
   const double contrast = fmin(gmg_type_traits_of(p->type)->largest / 64, sqrt(GMG_EXTREME));
   if (found->beta_least >= found->beta_most / contrast) return GMG_OK;
   char why[100];
@@ -84,11 +94,12 @@ static gmg_status check_beta(const gmg_exec *e, const gmg_problem *p, size_t cel
   b.least = found->beta_most / contrast, b.why = why;
   int a = 0;
   while (a + 1 < arrays && range[a].least >= b.least) a++;
-  const void *x = array_of_beta(p, a, cells, &name, &n);
-  return name_entry(e, name, n, x, &b);
+  const gmg_array x = array_of_beta(p, a);
+  return name_entry(e, name_of_beta(p, a), &x, &b);
 }
 
-/* The constant shift: 0, or its quotients with beta / h^2 in the range of the type. An array sigma may fall to 0 gradually. */
+/* The constant shift must be 0, or its quotients with beta / h^2 must be in the range of the type. There is no such lower bound for
+   an array sigma, which may fall to 0 gradually. */
 static gmg_status check_shift(const gmg_exec *e, const gmg_problem *p, double weakest, double strongest)
 {
   const gmg_type_traits *type = gmg_type_traits_of(p->type);
@@ -104,12 +115,13 @@ static gmg_status check_shift(const gmg_exec *e, const gmg_problem *p, double we
   return GMG_OK;
 }
 
-/* Where no wall holds u, shift, sigma and Robin walls do. If every row loses them in rounding, the problem is singular
-   without being so in its definition. The term of a Robin wall is in the rows beside it alone, divided by their mesh width. */
-static gmg_status check_hold(const gmg_exec *e, const gmg_problem *p, const gmg_coefficients *found, double narrowest,
+/* Without Dirichlet walls only shift, sigma and Robin walls keep A from being singular. If every row loses them in rounding, the
+   computed A is singular although the problem is not: such problems are refused. The term of a Robin wall is in the rows beside it
+   alone, divided by their mesh width. */
+static gmg_status check_nearly_singular(const gmg_exec *e, const gmg_problem *p, const gmg_coefficients *found, double narrowest,
                              double weakest)
 {
-  const double lost = gmg_type_traits_of(p->type)->epsilon / 2 * weakest, held = gmg_operator_shift(p) + found->sigma_most;
+  const double lost = gmg_type_traits_of(p->type)->epsilon / 2 * weakest, reaction = gmg_operator_shift(p) + found->sigma_most;
   double robin = 0;
   for (int a = 0; a < p->dim; a++)
     for (int side = 0; side < 2; side++) {
@@ -117,10 +129,10 @@ static gmg_status check_hold(const gmg_exec *e, const gmg_problem *p, const gmg_
       if (p->bc[a][side] != GMG_ROBIN) continue;
       robin = fmax(robin, found->beta_most * p->robin[a][side][0] / p->robin[a][side][1] / narrowest);
     }
-  if (gmg_is_singular(p, found->sigma_most) || held >= lost || !(robin < lost)) return GMG_OK;
+  if (gmg_is_singular(p, found->sigma_most) || reaction >= lost || !(robin < lost)) return GMG_OK;
   return gmg_fail(e->context, GMG_ERR_UNSUPPORTED,
                   "problem.shift = %g, problem.sigma (at most %g) and Robin walls (%g in their rows) are lost in rounding "
-                  "beside beta / h^2 = %g, and nothing else holds u: set them to 0 (the solution then has zero mean), or one of "
+                  "beside beta / h^2 = %g, and nothing else fixes u: set them to 0 (the solution then has zero mean), or one of "
                   "them to at least %.3g",
                   p->shift, found->sigma_most, robin, weakest, lost);
 }
@@ -129,33 +141,35 @@ gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_c
 {
   const double largest = gmg_type_traits_of(p->type)->largest / 64;
   double narrowest, widest;
-  size_t cells = 1;
   gmg_range r;
   *found = (gmg_coefficients){.beta_mean = {1, 1, 1}, .beta_least = 1, .beta_most = 1};
-  for (int a = 0; a < p->dim; a++) cells *= p->n[a];
   find_widths(p, &narrowest, &widest);
-  GMG_TRY(check_beta(e, p, cells, found));
+  GMG_TRY(check_beta(e, p, found));
+  GMG_TRY(measure(e, p, found));
   const double weakest = found->beta_least / widest / widest, strongest = found->beta_most / narrowest / narrowest;
   GMG_TRY(check_shift(e, p, weakest, strongest));
   if (p->sigma) {
     const bounds b = {0, fmin(fmin(largest, GMG_EXTREME), largest * weakest),
                       "it and its quotient with beta / h^2 stay in the range of the type"};
-    GMG_TRY(check_array(e, "sigma", cells, p->sigma, &b, &r));
+    const gmg_array x = gmg_coefficients_at_unknowns(p, p->sigma);
+    GMG_TRY(check_array(e, "sigma", &x, &b, &r));
     found->sigma_least = r.least, found->sigma_mean = r.mean, found->sigma_most = r.most;
   }
-  return check_hold(e, p, found, narrowest, weakest);
+  return check_nearly_singular(e, p, found, narrowest, weakest);
 }
 
-/* After the coefficients of a level were computed. Every operation with A reads their ghosts. */
+/* Called after the coefficients of a level have been computed, because every operation with A reads their ghosts. */
 static void exchange_coefficients(const gmg_exec *e, const gmg_operator *A)
 {
   for (int a = 0; a < A->dim && A->face[0]; a++) gmg_exchange_faces(e, A, a, A->face[a]);
   if (A->sigma) gmg_exchange(e, A, A->sigma);
+  for (int n = 0; A->box && n < 27; n++)
+    if (A->box->array[n]) gmg_exchange(e, A, A->box->array[n]);
 }
 
 static void coarsen(const gmg_exec *e, const gmg_level *L, gmg_level *C)
 {
-  const gmg_carriers by = {.restrict_ = L->restrict_, .average = L->average, .faces = L->faces_map};
+  const gmg_coarsening_maps by = {.prolong = L->prolong, .restrict_ = L->restrict_, .average = L->average, .faces = L->faces_map};
   if (L->A.kind->coarsen) L->A.kind->coarsen(e, &L->A, by, &C->A);
   exchange_coefficients(e, &C->A);
 }
@@ -165,14 +179,15 @@ void gmg_load_coefficients(gmg_solver *s, const gmg_problem *p)
   gmg_level *fine = s->finest;
   const gmg_operator_kind *kind = fine->A.kind;
   if (s->exec.dry) return;
-  if (p->beta) gmg_exchange(&s->exec, &fine->A, p->beta); /* a face lies between two unknowns */
+  /* a face lies between two unknowns */
+  if (p->beta) gmg_exchange(&s->exec, &fine->A, gmg_coefficients_at_unknowns(p, p->beta).values);
   if (kind->load) kind->load(&s->exec, p, &fine->faces, &fine->A);
   exchange_coefficients(&s->exec, &fine->A);
   for (int l = 0; l < s->levels; l++) {
     if (l > 0 && l < s->refined_levels) coarsen(&s->exec, &s->refined[l - 1], &s->refined[l]);
     if (l >= s->refined_levels && l > 0) coarsen(s->levels_exec, &s->level[l - 1], &s->level[l]);
-    if (l < s->refined_levels && kind->lower) {
-      kind->lower(&s->exec, &s->refined[l].A, &s->level[l].A);
+    if (l < s->refined_levels && kind->to_low) {
+      kind->to_low(&s->exec, &s->refined[l].A, &s->level[l].A);
       exchange_coefficients(s->levels_exec, &s->level[l].A);
     }
   }

@@ -1,5 +1,6 @@
-/* Builds the levels: axes coarsened by coupling strength, rediscretised operators, maps between levels, fields, smoother states.
-   Also runs on a dry exec (gmg_plan()), which only counts memory. Called by solver.c. */
+/* Builds the levels: axes coarsened by coupling strength and discretised again, coefficients coarsened by the kind of operator,
+   maps between levels, fields, smoother states. Also runs on a dry exec (gmg_plan()), which only counts memory. Called by
+   solver.c. */
 #include "mg/iterate/iterate.h"
 
 #include <string.h>
@@ -9,7 +10,6 @@ gmg_status gmg_create_field(gmg_exec *e, const char *what, size_t cells, void **
   return gmg_exec_alloc(e, what, cells * e->real_size, p);
 }
 
-/* Number of values with one layer of ghosts. */
 size_t gmg_padded_cells(const gmg_operator *A) { return (A->n[0] + 2) * (A->n[1] + 2) * (A->n[2] + 2); }
 
 gmg_status gmg_create_correction_fields(gmg_solver *s, size_t room)
@@ -25,8 +25,8 @@ static gmg_status create_faces(gmg_solver *s, gmg_exec *e, gmg_level *L, const g
   for (int a = 0; a < 3; a++)
     for (int side = 0; side < 2; side++) {
       L->faces.fold[a][side] = axis[a].fold[side];
-      L->faces.wall[a][side] = side ? axis[a].hi_diag[axis[a].n - 1] : axis[a].lo_diag[0];
-      L->faces.kind[a][side] = axis[a].spec.bc[side];
+      L->faces.wall[a][side] = side ? axis[a].hi_diag[axis[a].entries - 1] : axis[a].lo_diag[0];
+      L->faces.bc[a][side] = axis[a].spec.bc[side];
       L->faces.ghost_u[a][side] = axis[a].ghost_u[side];
       L->faces.ghost_g[a][side] = axis[a].ghost_g[side];
       if (!needed || !L->A.kind->takes_boundary_values || a >= s->problem.dim || s->problem.bc[a][side] == GMG_PERIODIC) continue;
@@ -53,14 +53,13 @@ static gmg_status create_operator(gmg_solver *s, gmg_exec *e, gmg_level *L, cons
   GMG_TRY(gmg_operator_create(e, p, axis, &L->A));
   L->volume = 1;
   for (int a = 0; a < 3; a++) {
-    double length = 0;
-    for (size_t i = 0; i < axis[a].n; i++) length += axis[a].weight[i];
-    L->volume *= length;
-    L->coupling1[a] = gmg_axis_coupling(&axis[a].spec) / axis[a].spec.beta;
-    L->reaction_from_walls1[a] = axis[a].n == 1 ? axis[a].diag[0] : 0;
+    L->volume *= gmg_axis_length(&axis[a]);
+    L->axis[a] = axis[a].spec;
+    L->unit_coupling[a] = gmg_axis_coupling(&axis[a].spec) / axis[a].spec.beta;
+    L->unit_reaction_from_walls[a] = axis[a].n == 1 ? axis[a].diag[0] : 0;
   }
   L->volume = gmg_sum_over_processes(e, L->volume);
-  gmg_operator_set_typical(&L->A, L->coupling1, L->reaction_from_walls1, s->coefficients.beta_mean);
+  gmg_operator_set_typical(&L->A, L->unit_coupling, L->unit_reaction_from_walls, s->coefficients.beta_mean);
   return GMG_OK;
 }
 
@@ -75,7 +74,7 @@ static void describe(const gmg_solver *s, gmg_level *L, const int coarsened[3])
 {
   for (int a = 0; a < 3; a++) L->A.coarsened[a] = coarsened[a];
   L->A.adjoint = restrict_by_adjoint(s, coarsened);
-  L->by_faces = L->A.face[0] && !s->symmetric;
+  L->operator_dependent = L->A.face[0] && !s->symmetric;
 }
 
 /* Builds the finest grid in the problem's type, and then chooses the precision of corrections. */
@@ -113,8 +112,8 @@ static gmg_status create_maps(const gmg_solver *s, gmg_exec *e, gmg_level *L, co
     int wanted;
     gmg_map_kind kind;
     gmg_map *map;
-  } maps[] = {{1, L->by_faces ? GMG_MAP_PROLONG_LINEAR : GMG_MAP_PROLONG, L->prolong},
-              {L->r || faces, L->A.adjoint ? GMG_MAP_RESTRICT_ADJOINT : GMG_MAP_RESTRICT, L->restrict_},
+  } maps[] = {{1, L->operator_dependent ? GMG_MAP_PROLONG_LINEAR : GMG_MAP_PROLONG, L->prolong},
+              {L->r || faces || L->A.kind->is_galerkin, L->A.adjoint ? GMG_MAP_RESTRICT_ADJOINT : GMG_MAP_RESTRICT, L->restrict_},
               {with_fmg || L->A.sigma, GMG_MAP_RESTRICT, L->average},
               {with_fmg, GMG_MAP_INTERPOLATE, L->interpolate},
               {faces, GMG_MAP_FACES, L->faces_map}};
@@ -133,11 +132,11 @@ static gmg_status connect(gmg_solver *s, int l, const gmg_axis fine[3], const gm
   return GMG_OK;
 }
 
-/* The status of a smoother's function, with a text that names the smoother and the level. A user's smoother may return any number:
-   what is no error becomes GMG_ERR_ARGUMENT. */
-static gmg_status smoother_failed(gmg_solver *s, int l, const char *what, gmg_status status)
+/* Returns the status of a smoother's function. The error text names the smoother and the level. A user's smoother may return any
+   number. One that is neither GMG_OK nor an error becomes GMG_ERR_ARGUMENT. */
+static gmg_status smoother_status(gmg_solver *s, int l, const char *what, gmg_status status)
 {
-  const char *name = gmg_shown_name(s->params.smoother);
+  const char *name = gmg_display_name(s->params.smoother);
   if (status == GMG_OK) return GMG_OK;
   if ((int)status < GMG_ERR_ARGUMENT || (int)status > GMG_ERR_IO)
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "params.smoother = \"%s\": its %s returned %d on level %d: must be GMG_OK or "
@@ -150,7 +149,7 @@ gmg_status gmg_update_smoothers(gmg_solver *s)
 {
   for (int l = 0; l + 1 < s->levels && s->mg.smoother->update; l++) {
     s->context->error[0] = 0;
-    GMG_TRY(smoother_failed(s, l, "update", s->mg.smoother->update(&s->level[l].view, s->mg.state[l])));
+    GMG_TRY(smoother_status(s, l, "update", s->mg.smoother->update(&s->level[l].view, s->mg.state[l])));
   }
   return GMG_OK;
 }
@@ -169,7 +168,7 @@ static gmg_status create_smoother(gmg_solver *s, int l)
                                  .scratch = L->r};
   if (!has_smoothers(s)) return GMG_OK;
   s->context->error[0] = 0;
-  if (s->mg.smoother->setup) GMG_TRY(smoother_failed(s, l, "setup", s->mg.smoother->setup(&L->view, &s->mg.state[l])));
+  if (s->mg.smoother->setup) GMG_TRY(smoother_status(s, l, "setup", s->mg.smoother->setup(&L->view, &s->mg.state[l])));
   return GMG_OK;
 }
 
@@ -178,13 +177,41 @@ static void destroy_axes(gmg_axis axis[3])
   for (int a = 0; a < 3; a++) gmg_axis_destroy(&axis[a]);
 }
 
-/* Whether the hierarchy goes on below level l. Computes the axes of the next level. */
-static int next_level(const gmg_solver *s, int l, const gmg_axis_spec now[3], gmg_axis_spec next[3], int coarsened[3])
+/* Whether the coarse solver is faster on this coarse grid than cycles of further levels. */
+static int coarse_is_faster(const gmg_solver *s, const gmg_axis_spec now[3])
 {
+  const size_t n[3] = {now[0].n, now[1].n, now[2].n};
+  if (!s->coarse_ops->is_faster || s->params.coarse_cells) return 0;
+  return s->coarse_ops->is_faster(s->context->backend, s->levels_exec->type, s->problem.dim, n, 0);
+}
+
+/* Whether there is a coarser level than l. Computes the axes of the next level. stuck: an axis that should be coarser there, but
+   cannot be, or -1. */
+static int next_level(const gmg_solver *s, int l, const gmg_axis_spec now[3], gmg_axis_spec next[3], int coarsened[3], int *stuck)
+{
+  const gmg_operator_kind *kind = gmg_operator_kind_of(&s->problem);
   const int most = s->params.max_levels ? s->params.max_levels : GMG_MAX_LEVELS;
-  if (gmg_coarsen(now, s->params.coarsen_threshold, next, coarsened) == 0) return 0;
-  const size_t enough = s->params.coarse_cells ? s->params.coarse_cells : s->coarse->preferred_cells;
-  return l + 1 < most && now[0].n * now[1].n * now[2].n > enough;
+  const size_t enough = s->params.coarse_cells ? s->params.coarse_cells : s->coarse_ops->preferred_cells;
+  int count = gmg_coarsen(now, s->params.coarsen_threshold, next, coarsened);
+  *stuck = -1;
+  if (count == 0 || l + 1 >= most || now[0].n * now[1].n * now[2].n <= enough || (l > 0 && coarse_is_faster(s, now))) return 0;
+  for (int a = 0; a < 3 && kind->can_coarsen; a++) {
+    if (!coarsened[a] || kind->can_coarsen(&now[a])) continue;
+    next[a] = now[a], coarsened[a] = 0, *stuck = *stuck < 0 ? a : *stuck, count--;
+  }
+  return count > 0;
+}
+
+/* Refuses a coarsest grid that an axis has made too large for the solver there. */
+static gmg_status check_stuck(const gmg_solver *s, const gmg_axis_spec now[3], int stuck)
+{
+  const size_t cells = now[0].n * now[1].n * now[2].n, most = s->coarse_ops->max_cells;
+  if (stuck < 0 || most == 0 || cells <= most) return GMG_OK;
+  return gmg_fail(s->context, GMG_ERR_UNSUPPORTED,
+                  "problem.n[%d] = %zu: a %s has coarser grids only along axes with an even number of intervals. This axis has %zu "
+                  "on a grid of %zu x %zu x %zu unknowns, and params.coarse = %s takes at most %zu", stuck, s->problem.n[stuck],
+                  gmg_operator_kind_of(&s->problem)->name, gmg_axis_intervals(&now[stuck]), now[0].n, now[1].n, now[2].n,
+                  gmg_name_of(&gmg_coarse_names, (int)s->params.coarse), most);
 }
 
 /* The identity map for the normal axis of a face, used to restrict boundary values. */
@@ -208,17 +235,18 @@ gmg_status gmg_hierarchy_create(gmg_solver *s)
   gmg_status status = GMG_OK;
   for (int a = 0; a < 3; a++) now[a] = gmg_axis_spec_of(&s->problem, a), now[a].beta = s->coefficients.beta_mean[a];
   for (int l = 0, more = 1; more && status == GMG_OK; l++) {
-    int coarsened[3];
-    gmg_axis *mine = axis[l % 2], *above = axis[(l + 1) % 2];
-    more = next_level(s, l, now, next, coarsened);
+    int coarsened[3], stuck;
+    gmg_axis *mine = axis[l % 2], *finer = axis[(l + 1) % 2];
+    more = next_level(s, l, now, next, coarsened, &stuck);
     if (!more) memset(coarsened, 0, sizeof coarsened);
+    if (!more) status = check_stuck(s, now, stuck);
     s->levels = l + 1;
     for (int a = 0; a < 3 && status == GMG_OK; a++) status = gmg_axis_create(s->context, &now[a], &mine[a]);
     if (status == GMG_OK) status = create_level(s, l, mine, coarsened);
     if (status == GMG_OK && l == 0 && s->params.fmg > 0) status = create_single_cell_maps(s);
-    if (status == GMG_OK && l > 0) status = connect(s, l - 1, above, mine);
+    if (status == GMG_OK && l > 0) status = connect(s, l - 1, finer, mine);
     if (status == GMG_OK && more) status = create_smoother(s, l);
-    destroy_axes(above);
+    destroy_axes(finer);
     memcpy(now, next, sizeof now);
   }
   destroy_axes(axis[0]);

@@ -6,15 +6,17 @@ enum { MIN_CELLS = 4096 }; /* with fewer unknowns a cycle is too short to gain *
 
 /* Limits of coefficients in low precision. Residuals are scaled to 1 separately. */
 static const double MAX_COEFFICIENT = 1e25, MIN_COEFFICIENT = 1e-25;
-/* Limits of the part of a smooth correction that rounding in low precision may spoil: for an automatic choice; without
-   acceleration; and with it, because acceleration corrects the few modes that a cycle then misses. Only the first cycle suffers.
-   With smooth f at most one cycle is lost (docs/weights.md). */
-static const double MAX_SPOILT_AUTO = 0.9, MAX_SPOILT = 1, MAX_SPOILT_ACCELERATED = 20;
-/* Limit of rounding / error of the scheme, both estimated, in a full multigrid start with only the finest grid in the problem's
-   type. Levels above the limit are refined like the finest grid (docs/weights.md). */
+/* Limits of the estimated rounding error of a smooth correction in low precision, relative to the correction (gmg_low_floor()).
+   Only the first cycle suffers. With smooth f at most one cycle is lost (docs/weights.md).
+   - MAX_ROUNDING_AUTO: for GMG_PRECISION_AUTO.
+   - MAX_ROUNDING: for GMG_PRECISION_MIXED without acceleration.
+   - MAX_ROUNDING_ACCELERATED: with acceleration, which corrects the few modes that a cycle then misses. */
+static const double MAX_ROUNDING_AUTO = 0.9, MAX_ROUNDING = 1, MAX_ROUNDING_ACCELERATED = 20;
+/* Limit of rounding / discretisation error, both estimated, in a full multigrid start with only the finest grid in the problem's
+   type. Levels whose quotient is larger are refined like the finest grid (docs/weights.md). */
 static const double MAX_FMG_ROUNDING = 1;
-/* Limit of largest / smallest beta. Above it low-precision corrections cost iterations: 20 instead of 16 for a ball of 1e6 with f =
-   1. */
+/* Limit of largest / smallest beta. Above it low-precision corrections cost iterations: 20 instead of 16 for f = 1 and a ball in
+   which beta is 1e6 times larger. */
 static const double MAX_BETA_CONTRAST = 1e5;
 
 gmg_status gmg_check_precision(gmg_solver *s)
@@ -22,21 +24,21 @@ gmg_status gmg_check_precision(gmg_solver *s)
   const gmg_coefficients *c = &s->coefficients;
   const gmg_operator *A = &s->finest->A;
   const double norm = gmg_norm_of(s, A), most = norm + c->sigma_most, floor = gmg_low_floor(s, A);
-  const double bearable = s->params.accel == GMG_ACCEL_NONE ? MAX_SPOILT : MAX_SPOILT_ACCELERATED;
-  static const char *const only = "params.precision = GMG_PRECISION_SAME takes it, where cycles compute in the problem's type only";
+  const double limit = s->params.accel == GMG_ACCEL_NONE ? MAX_ROUNDING : MAX_ROUNDING_ACCELERATED;
+  static const char *const advice = "params.precision = GMG_PRECISION_SAME accepts it: cycles then compute in the problem's type";
   if (most > MAX_COEFFICIENT || (norm > 0 && norm < MIN_COEFFICIENT))
     return gmg_fail(s->context, GMG_ERR_UNSUPPORTED,
                     "problem.beta / h^2 (summed: %g), sigma (%g) or shift (%g) leave the range %g .. %g of corrections in "
-                    "the narrower type; %s",
-                    norm, c->sigma_most, s->problem.shift, MIN_COEFFICIENT, MAX_COEFFICIENT, only);
+                    "low precision; %s",
+                    norm, c->sigma_most, s->problem.shift, MIN_COEFFICIENT, MAX_COEFFICIENT, advice);
   if (c->beta_most > MAX_BETA_CONTRAST * c->beta_least)
-    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "problem.beta = %g .. %g: varies by more than the %g that corrections in the "
-                    "narrower type bear; %s", c->beta_least, c->beta_most, MAX_BETA_CONTRAST, only);
-  if (floor > bearable)
+    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "problem.beta = %g .. %g: varies by a factor of more than %g, the limit for "
+                    "corrections in low precision; %s", c->beta_least, c->beta_most, MAX_BETA_CONTRAST, advice);
+  if (floor > limit)
     return gmg_fail(s->context, GMG_ERR_UNSUPPORTED,
-                    "problem: nearly singular or very large, rounding in the narrower type would "
-                    "spoil %.3g of a smooth correction (limit %g; shift = %g, sigma = %g .. %g, beta = %g .. %g); %s",
-                    floor, bearable, s->problem.shift, c->sigma_least, c->sigma_most, c->beta_least, c->beta_most, only);
+                    "problem: nearly singular or very large: in low precision the rounding error of a "
+                    "smooth correction would be %.3g of it (limit %g; shift = %g, sigma = %g .. %g, beta = %g .. %g); %s",
+                    floor, limit, s->problem.shift, c->sigma_least, c->sigma_most, c->beta_least, c->beta_most, advice);
   return GMG_OK;
 }
 
@@ -46,23 +48,23 @@ static gmg_status check_parameters(gmg_solver *s)
   const gmg_params *p = &s->params;
   static const char *const asked = "params.precision = GMG_PRECISION_MIXED";
   if (s->low_exec.type == s->problem.type)
-    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s: there is no narrower type than problem.type = %s", asked,
+    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s: no lower precision than problem.type = %s is available", asked,
                     gmg_name_of(&gmg_type_names, (int)s->problem.type));
   const gmg_smoother_ops *ops = gmg_smoother_ops_of(p, &s->low_exec, s->finest->A.kind);
   if (!ops || !ops->sweep)
-    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s: params.smoother = \"%s\" has no functions for the narrower type", asked,
-                    gmg_shown_name(p->smoother));
+    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s: params.smoother = \"%s\" has no functions for low precision", asked,
+                    gmg_display_name(p->smoother));
   return GMG_OK;
 }
 
 /* Whether GMG_PRECISION_AUTO selects low precision. A user's smoother is only used in the problem's type. Plain CG needs a cycle
-   that is symmetric to the last bits. */
+   that is symmetric to rounding in the problem's type. */
 static int is_worthwhile(const gmg_solver *s)
 {
   const gmg_params *p = &s->params;
   const size_t cells = s->finest->A.cells;
   return cells >= MIN_CELLS && p->max_levels != 1 && p->coarse_cells < cells && !s->symmetric &&
-         gmg_builtin_of(p->smoother) && gmg_low_floor(s, &s->finest->A) <= MAX_SPOILT_AUTO;
+         gmg_builtin_of(p->smoother) && gmg_low_floor(s, &s->finest->A) <= MAX_ROUNDING_AUTO;
 }
 
 int gmg_fmg_needs_refinement(const gmg_solver *s, const gmg_operator *A) { return gmg_fmg_rounding(s, A) > MAX_FMG_ROUNDING; }
@@ -75,7 +77,7 @@ static void compute_in(gmg_solver *s, gmg_exec *e, const gmg_correction_ops *cor
   s->fmg = corrections->fmg;
   s->method = s->params.accel == GMG_ACCEL_NONE ? corrections->plain : &gmg_conjugate_gradients;
   s->mg.exec = e;
-  s->mg.stencil = gmg_stencil_of(e);
+  s->mg.grid = gmg_grid_ops_of(e);
   s->mg.op = gmg_operator_of(e, &s->finest->A);
   s->mg.smoother = gmg_smoother_ops_of(&s->params, e, s->finest->A.kind);
   s->mg.fused = gmg_fused_of(s->params.smoother, e, s->finest->A.kind);

@@ -13,8 +13,9 @@ static void start(gmg_solver *s, gmg_iteration *it)
   it->norm = NAN;
   GMG_AT_LEVEL(s, 0, "residual");
   s->vector->fill(&s->exec, sizeof *s->cg / s->exec.real_size, 0, s->cg);
-  gmg_exchange(&s->exec, &s->finest->A, it->u);
-  s->op->residual(&s->exec, &s->finest->A, it->f, it->u, s->krylov.r);
+  const gmg_operator A = gmg_on_arrays(s, it->f);
+  gmg_exchange(&s->exec, &A, it->u);
+  s->op->residual(&s->exec, &A, it->f, it->u, s->krylov.r);
   if (it->wait) it->norm = s->vector->norm2(&s->exec, s->finest->A.cells, s->krylov.r);
 }
 
@@ -24,8 +25,8 @@ static double residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
   return it->norm;
 }
 
-/* Makes p conjugate to the previous direction. Flexible: with <z, A p> / <p, A p>; otherwise with <r, z> over its previous
-   value. */
+/* One iteration. cg_beta() and cg_direction() make p conjugate to the previous direction, with beta = -<z, A p> / <p, A p> if
+   flexible, and otherwise beta = <r, z> / (previous <r, z>). */
 static void cycle(gmg_solver *s, gmg_iteration *it)
 {
   const gmg_exec *e = &s->exec;
@@ -37,8 +38,8 @@ static void cycle(gmg_solver *s, gmg_iteration *it)
   const gmg_correction z = s->corrections->precondition(s, it);
   gmg_charge(s, 0);
   gmg_project(s, s->levels_exec, L, (void *)z.z); /* otherwise u drifts */
-  if (!flexible || it->has_direction) s->stencil->cg_beta(e, A, z, flexible ? q : r, flexible, s->cg); /* q is not set in the first
-                                                                                                          iteration */
+  if (!flexible || it->has_direction) s->grid->cg_beta(e, A, z, flexible ? q : r, flexible, s->cg); /* q is not set in the first
+                                                                                                       iteration */
   gmg_exchange(s->levels_exec, &L->A, z.z); /* p's ghosts follow from it */
   s->op->cg_direction(e, A, z, s->cg, p, r, q);
   it->has_direction = 1;

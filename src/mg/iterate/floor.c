@@ -11,7 +11,7 @@ double gmg_norm_of(const gmg_solver *s, const gmg_operator *A)
   const gmg_coefficients *c = &s->coefficients;
   double norm = gmg_operator_reaction(A);
   for (int a = 0; a < 3; a++) {
-    const double most = A->kind->strengths ? c->beta_mean[a] : c->beta_most;
+    const double most = A->kind->measure ? c->beta_mean[a] : c->beta_most;
     if (A->coupling[a] > 0) norm += 4 * A->coupling[a] / c->beta_mean[a] * most * A->stretch[a];
   }
   return norm;
@@ -20,7 +20,8 @@ double gmg_norm_of(const gmg_solver *s, const gmg_operator *A)
 double gmg_floor_of(gmg_solver *s, const void *u)
 {
   gmg_exchange(&s->exec, &s->finest->A, u);
-  return unit_roundoff(s->problem.type) * s->op->magnitude(&s->exec, &s->finest->A, u);
+  const gmg_operator A = gmg_on_arrays(s, s->f_eff);
+  return unit_roundoff(s->problem.type) * s->op->magnitude(&s->exec, &A, u);
 }
 
 /* Smallest eigenvalue of -d2/dx2 along an axis for beta = 1. Robin walls count as Neumann walls. */
@@ -29,11 +30,11 @@ static double smallest_along(const gmg_problem *p, int a)
   const gmg_axis_spec spec = gmg_axis_spec_of(p, a);
   const int fixed = (spec.bc[0] == GMG_DIRICHLET) + (spec.bc[1] == GMG_DIRICHLET);
   const double wave = M_PI / spec.length;
-  return fixed == 2 ? wave * wave : fixed == 1 ? wave * wave / 4 : 0; /* for beta = 1 */
+  return fixed == 2 ? wave * wave : fixed == 1 ? wave * wave / 4 : 0;
 }
 
 /* Rayleigh quotient of a constant: the contribution of Robin walls and of the array sigma. */
-static double hold(const gmg_solver *s)
+static double rayleigh_of_constant(const gmg_solver *s)
 {
   const gmg_problem *p = &s->problem;
   double sum = s->coefficients.sigma_mean - s->coefficients.sigma_least;
@@ -54,10 +55,10 @@ static double amplification(const gmg_solver *s, const gmg_operator *A)
     longest = fmax(longest, gmg_axis_spec_of(p, a).length);
   }
   /* without Dirichlet walls: combines the next eigenvalue with the Rayleigh quotient of constants */
-  const double next = s->coefficients.beta_mean[0] * M_PI / longest * M_PI / longest, held = hold(s);
+  const double next = s->coefficients.beta_mean[0] * M_PI / longest * M_PI / longest, constant = rayleigh_of_constant(s);
   double smallest = gmg_operator_shift(p) + s->coefficients.sigma_least;
   if (walls > 0) smallest += walls;
-  else if (held > 0) smallest += 1 / (1 / next + 1 / held); /* b = 0 is a Dirichlet wall, and `held` is infinite */
+  else if (constant > 0) smallest += 1 / (1 / next + 1 / constant); /* b = 0 is a Dirichlet wall, and `constant` infinite */
   if (smallest == 0) smallest = next; /* singular */
   return gmg_norm_of(s, A) / smallest;
 }

@@ -14,7 +14,7 @@ typedef struct gmg_iteration {
   /* In low precision, what the host knows of the residual in level[0].f and of its scale: */
   int is_stored;     /* level[0].f holds the residual of u, well scaled */
   int has_scale;     /* solver.scales->residual.next is about 1 / norm of the residual */
-  double scale_norm; /* that norm; 0: the host does not know it */
+  double scale_norm; /* 1 / scales->residual.next; 0: the host does not know it */
 } gmg_iteration;
 
 /* A method: how a cycle improves u. Chosen at create. */
@@ -31,7 +31,7 @@ typedef struct gmg_method {
   /* Work to be recorded as a loop: the first residual if the backend can measure it, then a cycle and its residual. NULL: not
      available. */
   gmg_work *loop;
-  /* Called before such a loop (may be NULL), and after it. */
+  /* Called before and after a recorded loop runs. loop_begin may be NULL. */
   void (*loop_begin)(gmg_solver *s, gmg_iteration *it, gmg_loop *loop);
   void (*loop_end)(gmg_solver *s, gmg_iteration *it, const gmg_loop *loop, const double *norms, int cycles);
 } gmg_method;
@@ -48,22 +48,24 @@ typedef struct gmg_correction_ops {
   gmg_status (*create)(gmg_solver *s);
   gmg_status (*check)(gmg_solver *s); /* checks the solver's coefficients; fails if corrections cannot be computed this way. NULL:
                                          they always can */
-  /* z = M^-1 r: a cycle from zero. z is a field of the problem. Only enqueues. */
+  /* z = B r: a cycle from zero. r is packed, z has the caller's layout of u. Only enqueues. */
   void (*apply)(gmg_solver *s, const void *r, void *z);
   /* Returns the correction for the residual of the acceleration. */
   gmg_correction (*precondition)(gmg_solver *s, gmg_iteration *it);
   /* Takes a step of the acceleration along its direction. Returns the residual norm. */
   double (*step)(gmg_solver *s, gmg_iteration *it);
-  /* Sets f and u for a diagnostic cycle: u is the current iterate, or 1 if that is not finite. The caller's u is unchanged; f_eff
+  /* Sets f and u for a watched cycle (cycle/watch.c): the right-hand side and a copy of the iterate or, if cycles compute
+     corrections, its residual and 0. If the iterate is not finite, u is 1, and a residual is 0. The caller's u is unchanged; f_eff
      may change. */
-  void (*watched)(gmg_solver *s, gmg_iteration *it, int finite, const void **f, void **u);
+  void (*begin_watch)(gmg_solver *s, gmg_iteration *it, int finite, const void **f, void **u);
 } gmg_correction_ops;
 extern const gmg_correction_ops gmg_same_type, gmg_low_type;
 
 /* rhs.c. f with boundary values folded in and, if singular, its mean removed; f itself if neither applies. With mean_removed = NULL
    it does not wait. */
 const void *gmg_effective_rhs(gmg_solver *s, const void *f, double *mean_removed);
-const void *gmg_current_rhs(const gmg_solver *s, const void *f); /* where that result is stored */
+const void *gmg_packed_rhs(gmg_solver *s, const void *f); /* f without gaps: f itself, or a copy in f_eff. Only enqueues */
+const void *gmg_current_rhs(const gmg_solver *s, const void *f); /* where gmg_effective_rhs() stores its result */
 
 /* replay.c. Runs work, or replays its recording. */
 void gmg_replay(gmg_solver *s, gmg_work *work, const void *f, void *u);
@@ -71,11 +73,13 @@ int gmg_is_replayed(gmg_solver *s, gmg_work *work, const void *f, void *u); /* r
                                                                                recording */
 gmg_graph *gmg_recorded(gmg_solver *s, gmg_work *work, const void *f, void *u, int loop); /* loop: record as a loop. NULL: not
                                                                                              possible now */
-void gmg_forget_recordings(gmg_solver *s); /* when data of the recordings change or end */
+void gmg_forget_recordings(gmg_solver *s); /* call it before data that recordings use change or are released */
 
-/* blame.c: the first value that makes a norm of the right-hand side, or of the guess or its residual, infinite or NaN. Blocks. */
-gmg_status gmg_blame_rhs(gmg_solver *s, const void *f, double norm);
-gmg_status gmg_blame_guess(gmg_solver *s, const void *u, double norm);
+/* refuse.c: return an error that names the value that makes a norm infinite or NaN. Block.
+   - rhs: the norm is that of the right-hand side.
+   - guess: the norm is that of the guess u, or of its residual. */
+gmg_status gmg_refuse_rhs(gmg_solver *s, const void *f, double norm);
+gmg_status gmg_refuse_guess(gmg_solver *s, const void *u, double norm);
 
 /* stationary.c */
 double gmg_true_residual(gmg_solver *s, const gmg_iteration *it, double *f_norm); /* ||f - A u||_2 and, unless f_norm is NULL,
@@ -87,12 +91,13 @@ typedef struct gmg_progress {
   gmg_iteration it;
   const void *f;         /* from the caller */
   gmg_stopping rule;
-  gmg_standing standing, before; /* after the last residual, and before it */
-  gmg_verdict verdict;           /* of the last residual */
+  gmg_stopping_state state, before; /* after the last residual, and before it */
+  gmg_verdict verdict;   /* of the last residual */
   double floor;
   double true_before;    /* with recursive norms: the true residual at the last restart */
   double mean_removed;
-  int cycles, measured;  /* number of entries in the solver's history */
+  int cycles;            /* number of cycles so far */
+  int measured;          /* number of measured residuals, the entries of the solver's history */
   gmg_graph *loop;       /* recorded cycles and residuals; NULL: the host enqueues them */
 } gmg_progress;
 
@@ -101,6 +106,6 @@ void gmg_step(gmg_solver *s, gmg_progress *p);      /* Runs cycles up to the nex
                                                        the guess. A recorded loop runs as long as the stopping rule allows. */
 void gmg_one_cycle(gmg_solver *s, gmg_progress *p); /* one cycle, or the full multigrid start */
 
-static inline double gmg_residual_now(const gmg_progress *p) { return p->standing.norm; }
+static inline double gmg_residual_now(const gmg_progress *p) { return p->state.norm; }
 
 #endif

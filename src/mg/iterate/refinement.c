@@ -9,24 +9,25 @@
 static gmg_correction correction_for(gmg_solver *s, int keep, void *u)
 {
   gmg_level *L = &s->level[0];
-  const double *size = &s->scales->residual.size;
-  const gmg_update_target to = {.x = u, .size = size, .keep = keep};
+  const double *scale = &s->scales->residual.divisor;
+  const gmg_update_target to = {.x = u, .layout = s->layouts.u, .scale = scale, .keep = keep};
   const int done = gmg_cycle(&s->mg, 0, L->f, L->u, s->params.cycle, GMG_FROM_ZERO, &to);
   gmg_charge(s, 0);
-  return (gmg_correction){.z = done ? NULL : L->u, .size = size, .low = 1};
+  return (gmg_correction){.z = done ? NULL : L->u, .scale = scale, .low = 1};
 }
 
-/* Measures the residual of u. Unless low is NULL, stores it in level[0].f, divided by size[0] or, with size = NULL, by the previous
-   norm. */
-static double measure(gmg_solver *s, gmg_iteration *it, const double *size, void *low, double *f_norm, gmg_wait wait)
+/* Measures the residual of u. Unless low is NULL, stores it in level[0].f, divided by divisor[0] or, with divisor = NULL, by the
+   previous norm. */
+static double measure(gmg_solver *s, gmg_iteration *it, const double *divisor, void *low, double *f_norm, gmg_wait wait)
 {
   GMG_AT_LEVEL(s, 0, "residual");
-  gmg_exchange(&s->exec, &s->finest->A, it->u);
-  return s->op->measure_residual(&s->exec, &s->finest->A, it->f, it->u, size, &s->scales->residual, low, f_norm, wait);
+  const gmg_operator A = gmg_on_arrays(s, it->f);
+  gmg_exchange(&s->exec, &A, it->u);
+  return s->op->measure_residual(&s->exec, &A, it->f, it->u, divisor, &s->scales->residual, low, f_norm, wait);
 }
 
 /* The divisor of a residual: 1 until its norm is known. */
-static const double *size_of(const gmg_solver *s, const gmg_iteration *it) { return it->has_scale ? NULL : &s->scales->one; }
+static const double *divisor_of(const gmg_solver *s, const gmg_iteration *it) { return it->has_scale ? NULL : &s->scales->one; }
 
 static void note_low_residual(gmg_iteration *it, double norm)
 {
@@ -57,31 +58,32 @@ static void start(gmg_solver *s, gmg_iteration *it)
 
 static double residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
 {
-  if (isnan(it->norm) || f_norm) note_low_residual(it, measure(s, it, size_of(s, it), s->level[0].f, f_norm, GMG_WAIT));
+  if (isnan(it->norm) || f_norm) note_low_residual(it, measure(s, it, divisor_of(s, it), s->level[0].f, f_norm, GMG_WAIT));
   return it->norm;
 }
 
-/* Before u is corrected and its residual computed: the correction is also added on ghosts. */
+/* Called before an operation that corrects u and computes its residual. It adds the correction on ghosts, too. */
 static void exchange_corrected(const gmg_solver *s, gmg_correction c, const void *u)
 {
   gmg_exchange(&s->exec, &s->finest->A, u);
   if (c.z) gmg_exchange(s->levels_exec, &s->level[0].A, c.z);
 }
 
-/* Adds the correction to u. If the residual is measured, also stores it, divided by size[0]. */
-static void correct(gmg_solver *s, gmg_iteration *it, const double *size, gmg_correction c)
+/* Adds the correction to u. If the residual is measured, also stores it, divided by divisor[0]. */
+static void correct(gmg_solver *s, gmg_iteration *it, const double *divisor, gmg_correction c)
 {
   it->is_stored = 0;
   it->norm = NAN;
   if (!it->wait) {
-    gmg_add_correction(s, s->finest, c, it->u);
+    gmg_add_correction(s, c, it->u);
   } else if (!c.z) {
-    note_low_residual(it, measure(s, it, size, s->level[0].f, NULL, GMG_WAIT));
+    note_low_residual(it, measure(s, it, divisor, s->level[0].f, NULL, GMG_WAIT));
   } else {
     GMG_AT_LEVEL(s, 0, "residual");
+    const gmg_operator A = gmg_on_arrays(s, it->f);
     exchange_corrected(s, c, it->u);
-    note_low_residual(it, s->op->correct_residual(&s->exec, &s->finest->A, c, it->f, it->u, size, &s->scales->residual,
-                                                       s->level[0].f, GMG_WAIT));
+    note_low_residual(it, s->op->correct_residual(&s->exec, &A, c, it->f, it->u, divisor, &s->scales->residual, s->level[0].f,
+                                                  GMG_WAIT));
   }
 }
 
@@ -90,7 +92,7 @@ static void improve(gmg_solver *s, const void *f, void *u)
 {
   gmg_iteration it = {.f = f, .u = u, .has_scale = 1};
   store_residual(s, &it);
-  gmg_add_correction(s, s->finest, correction_for(s, 1, u), u);
+  gmg_add_correction(s, correction_for(s, 1, u), u);
 }
 
 static void cycle(gmg_solver *s, gmg_iteration *it)
@@ -103,35 +105,35 @@ static void cycle(gmg_solver *s, gmg_iteration *it)
     store_residual(s, it);
     correct(s, it, NULL, correction_for(s, 1, it->u));
   }
-  gmg_project(s, &s->exec, s->finest, it->u);
+  gmg_project_u(s, it->u);
 }
 
-/* Starts after a full multigrid start. The residual is about as large as the data, or smaller. */
+/* Starts the iteration after a full multigrid start. The residual is about as large as the data, or smaller. */
 static void start_from(gmg_solver *s, gmg_iteration *it, gmg_correction c)
 {
   it->has_scale = 1;
   it->scale_norm = 0;
-  correct(s, it, &s->scales->data.size, c);
+  correct(s, it, &s->scales->data.divisor, c);
 }
 
 static void loop(gmg_solver *s, const void *f, void *u)
 {
-  const gmg_operator *A = &s->finest->A;
+  const gmg_operator A = gmg_on_arrays(s, f);
   const int with_first = gmg_loop_measures_first(s);
   if (with_first) {
-    gmg_exchange(&s->exec, A, u);
-    s->op->loop_first_residual(&s->exec, A, f, u, &s->scales->one, &s->scales->residual, s->level[0].f);
+    gmg_exchange(&s->exec, &A, u);
+    s->op->loop_first_residual(&s->exec, &A, f, u, &s->scales->one, &s->scales->residual, s->level[0].f);
   }
   s->exec.graph->loop_body_begin(s->context, with_first);
   const gmg_correction c = correction_for(s, 1, u);
   exchange_corrected(s, c, u);
-  s->op->loop_residual(&s->exec, A, c, f, u, &s->scales->residual, s->level[0].f);
-  gmg_project(s, &s->exec, s->finest, u);
+  s->op->loop_residual(&s->exec, &A, c, f, u, &s->scales->residual, s->level[0].f);
+  gmg_project_u(s, u);
 }
 
 static void loop_begin(gmg_solver *s, gmg_iteration *it, gmg_loop *l)
 {
-  l->rescales = 1;
+  l->ends_if_badly_scaled = 1;
   if (!l->measures_first) store_residual(s, it);
 }
 
@@ -140,7 +142,7 @@ static void loop_end(gmg_solver *s, gmg_iteration *it, const gmg_loop *l, const 
   (void)s;
   if (l->measures_first) {
     it->has_scale = 0;
-    note_low_residual(it, l->standing.first);
+    note_low_residual(it, l->state.first);
   }
   for (int i = 0; i < cycles; i++) note_low_residual(it, norms[i]);
 }
@@ -201,10 +203,9 @@ static gmg_status create(gmg_solver *s)
 
 static void apply(gmg_solver *s, const void *r, void *z)
 {
-  const size_t cells = s->finest->A.cells;
-  s->vector->normalize_to_low(&s->exec, cells, r, &s->scales->residual, s->level[0].f);
+  s->vector->normalize_to_low(&s->exec, s->finest->A.cells, r, &s->scales->residual, s->level[0].f);
   const gmg_correction c = correction_for(s, 0, z);
-  if (c.z) s->vector->correct(&s->exec, cells, c, 0, z);
+  if (c.z) gmg_array_correct(&s->exec, s->layouts.u, c, 0, z);
 }
 
 static void low_cycle(gmg_solver *s, const void *f, void *u)
@@ -219,19 +220,19 @@ static gmg_correction precondition(gmg_solver *s, gmg_iteration *it)
   if (!it->is_stored && !isnan(it->norm)) it->scale_norm = it->norm;
   it->has_scale = 1;
   gmg_replay(s, low_cycle, L->f, L->u);
-  return (gmg_correction){.z = L->u, .size = &s->scales->residual.size, .low = 1};
+  return (gmg_correction){.z = L->u, .scale = &s->scales->residual.divisor, .low = 1};
 }
 
 /* A step of the acceleration, which also updates the low-precision copy of the residual. */
 static double step(gmg_solver *s, gmg_iteration *it)
 {
-  const double norm = s->vector->cg_update(&s->exec, s->finest->A.cells, s->cg, s->krylov.p, s->krylov.q, it->u, s->krylov.r,
-                                           &s->scales->residual, s->level[0].f, it->wait);
+  const double norm = gmg_array_cg_update(&s->exec, s->layouts.u, s->cg, s->krylov.p, s->krylov.q, it->u, s->krylov.r,
+                                          &s->scales->residual, s->level[0].f, it->wait);
   note_low_residual(it, norm);
   return norm;
 }
 
-static void watched(gmg_solver *s, gmg_iteration *it, int finite, const void **f, void **u)
+static void begin_watch(gmg_solver *s, gmg_iteration *it, int finite, const void **f, void **u)
 {
   gmg_level *L = &s->level[0];
   const gmg_exec *e = s->levels_exec;
@@ -253,4 +254,4 @@ const gmg_correction_ops gmg_low_type = {.precision = GMG_PRECISION_MIXED,
                                          .apply = apply,
                                          .precondition = precondition,
                                          .step = step,
-                                         .watched = watched};
+                                         .begin_watch = begin_watch};

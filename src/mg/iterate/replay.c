@@ -8,7 +8,7 @@
 static int can_be_recorded(const gmg_solver *s)
 {
   const gmg_params *q = &s->params;
-  return s->exec.graph && !s->replay_depth && !s->capture_failed && !q->time_levels && gmg_builtin_of(q->smoother);
+  return s->exec.graph && !s->replay_depth && !s->recording_failed && !q->time_levels && gmg_builtin_of(q->smoother);
 }
 
 static int same(const gmg_recording *a, const gmg_recording *b)
@@ -43,7 +43,7 @@ gmg_graph *gmg_recorded(gmg_solver *s, gmg_work *work, const void *f, void *u, i
   if (r->graph || !s->exec.graph->begin(s->context, loop)) return r->graph;
   run_whole(s, work, f, u);
   r->graph = s->exec.graph->end(s->context);
-  s->capture_failed = !r->graph;
+  s->recording_failed = !r->graph;
   return r->graph;
 }
 
@@ -64,5 +64,5 @@ void gmg_forget_recordings(gmg_solver *s)
     if (s->recording[i].graph) s->exec.graph->destroy(s->recording[i].graph);
     s->recording[i] = (gmg_recording){.graph = NULL};
   }
-  s->capture_failed = 0;
+  s->recording_failed = 0;
 }

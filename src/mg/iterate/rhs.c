@@ -4,12 +4,12 @@
 
 #include <math.h>
 
-/* Removes the mean. The rest of a constant f is rounding, not data, and becomes 0. A norm that overflows is left for the solve to
-   refuse. */
+/* Removes the mean. What is left of a constant f is rounding, not data, and is set to 0. A norm that overflows is left for the
+   solve to refuse. */
 static double remove_mean(gmg_solver *s, const gmg_level *L)
 {
   const double before = s->vector->norm2(&s->exec, L->A.cells, s->f_eff);
-  const double mean = s->stencil->dot(&s->exec, &L->A, s->f_eff, NULL) / L->volume;
+  const double mean = s->grid->dot(&s->exec, &L->A, s->f_eff, NULL) / L->volume;
   s->vector->add(&s->exec, L->A.cells, -mean, s->f_eff);
   const double after = s->vector->norm2(&s->exec, L->A.cells, s->f_eff);
   const double rounding = 64 * gmg_type_traits_of(s->problem.type)->epsilon * before;
@@ -19,13 +19,20 @@ static double remove_mean(gmg_solver *s, const gmg_level *L)
 
 const void *gmg_current_rhs(const gmg_solver *s, const void *f) { return s->has_values || s->singular ? s->f_eff : f; }
 
+const void *gmg_packed_rhs(gmg_solver *s, const void *f)
+{
+  if (f == s->f_eff || gmg_is_packed(s->layouts.f)) return f;
+  gmg_array_copy(&s->exec, s->layouts.f, f, s->layouts_with_f_eff.f, s->f_eff);
+  return s->f_eff;
+}
+
 const void *gmg_effective_rhs(gmg_solver *s, const void *f, double *mean_removed)
 {
   const gmg_level *L = s->finest;
   if (mean_removed) *mean_removed = 0;
   if (gmg_current_rhs(s, f) == f) return f;
-  s->vector->copy(&s->exec, L->A.cells, f, s->f_eff);
-  if (s->has_values) s->stencil->fold(&s->exec, &L->A, &L->faces, s->f_eff);
+  gmg_array_copy(&s->exec, s->layouts.f, f, s->layouts_with_f_eff.f, s->f_eff);
+  if (s->has_values) s->grid->fold(&s->exec, &L->A, &L->faces, s->f_eff);
   if (s->singular && mean_removed) *mean_removed = remove_mean(s, L);
   else gmg_project(s, &s->exec, L, s->f_eff);
   return s->f_eff;

@@ -10,17 +10,18 @@ static const double MAX_GROWTH_CG = 1e8; /* conjugate gradients reduce the error
 static const double RATE_SLOW = 0.5;     /* a cycle that reduces less is slow */
 static const double RATE_STALLED = 0.98; /* a cycle that reduces less has stalled */
 static const double MAX_DRIFT = 2;       /* if true residual / recursive residual is larger, the recursion restarts */
-static const double NEAR_FLOOR = 8;      /* the floor is reached within this factor of eps || |A| |u| || */
+static const double NEAR_FLOOR = 8;      /* the floor is reached within this factor of gmg_floor_of() */
 
 /* --- how a solve ends ---------------------------------------------------------------------------------------------------- */
 
-/* Runs one watched cycle to find the level of the divergence. The caller's iterate is unchanged, because the cycle uses f_eff. */
+/* Runs one watched cycle to find the level of the divergence. The caller's iterate is unchanged, because the cycle works on a copy
+   or computes a correction (begin_watch()). */
 static gmg_status diverged(gmg_solver *s, gmg_progress *p)
 {
   const void *f;
   void *u;
   p->it.f = p->f;
-  s->corrections->watched(s, &p->it, isfinite(s->vector->norm2(&s->exec, s->finest->A.cells, p->it.u)), &f, &u);
+  s->corrections->begin_watch(s, &p->it, isfinite(gmg_array_norm2(&s->exec, s->layouts.u, p->it.u)), &f, &u);
   const gmg_watch seen = gmg_watched_cycle(&s->mg, f, u, s->params.cycle);
   if (seen.level < 0)
     return gmg_fail(s->context, GMG_DIVERGED,
@@ -29,9 +30,9 @@ static gmg_status diverged(gmg_solver *s, gmg_progress *p)
                     s->levels - 1);
   const gmg_level *L = &s->level[seen.level];
   return gmg_fail(s->context, GMG_DIVERGED,
-                  "residual %g after %d cycles, %g at the start; the smoother \"%s\" first made it grow on level %d "
+                  "residual %g after %d cycles, %g at the start; the smoother \"%s\" makes it grow most on level %d "
                   "(%zu x %zu x %zu)",
-                  gmg_residual_now(p), p->cycles, s->history[0], gmg_shown_name(s->params.smoother), seen.level, L->A.n[0],
+                  gmg_residual_now(p), p->cycles, s->history[0], gmg_display_name(s->params.smoother), seen.level, L->A.n[0],
                   L->A.n[1], L->A.n[2]);
 }
 
@@ -39,7 +40,7 @@ static gmg_status stagnated(gmg_solver *s, const gmg_progress *p)
 {
   return gmg_fail(s->context, GMG_STAGNATED,
                   "residual %g stopped falling at the rounding floor, about eps ||A|| ||u|| = %g, above the target %g",
-                  gmg_residual_now(p), p->floor, p->standing.target);
+                  gmg_residual_now(p), p->floor, p->state.target);
 }
 
 /* --- judging a residual ---------------------------------------------------------------------------------------------------- */
@@ -48,8 +49,8 @@ static gmg_status stagnated(gmg_solver *s, const gmg_progress *p)
 static void judge_again(gmg_solver *s, gmg_progress *p, double norm)
 {
   s->history[p->measured - 1] = norm;
-  p->standing = p->before;
-  p->verdict = gmg_judge_next(&p->rule, &p->standing, norm);
+  p->state = p->before;
+  p->verdict = gmg_judge_next(&p->rule, &p->state, norm);
 }
 
 /* Conjugate gradients update the residual by recursion, and rounding makes it drift from the true one. The true residual is
@@ -64,7 +65,7 @@ static int recursion_is_at_floor(gmg_solver *s, gmg_progress *p)
   p->floor = gmg_floor_of(s, p->it.u);
   if (truth <= NEAR_FLOOR * p->floor && truth > p->true_before / 2) return 1;
   p->true_before = truth;
-  gmg_project(s, &s->exec, s->finest, p->it.u);
+  gmg_project_u(s, p->it.u);
   s->method->start(s, &p->it);
   return 0;
 }
@@ -72,7 +73,7 @@ static int recursion_is_at_floor(gmg_solver *s, gmg_progress *p)
 static int is_at_floor(gmg_solver *s, gmg_progress *p)
 {
   if (s->method->norm_is_recursive) {
-    const double rounding = gmg_type_traits_of(s->problem.type)->epsilon * p->standing.f_norm;
+    const double rounding = gmg_type_traits_of(s->problem.type)->epsilon * p->state.f_norm;
     const int doubtful = p->verdict != GMG_GO_ON || gmg_residual_now(p) <= rounding;
     return doubtful && recursion_is_at_floor(s, p);
   }
@@ -94,10 +95,10 @@ static void reconsider_cycle(gmg_solver *s, gmg_progress *p)
 }
 
 /* Discards a full multigrid start that is worse than u = 0, as with layers that no grid resolves, or strong stretching. */
-static void forget_bad_start(gmg_solver *s, gmg_progress *p)
+static void discard_bad_start(gmg_solver *s, gmg_progress *p)
 {
   if (p->cycles != 1 || s->params.fmg == 0 || gmg_residual_now(p) <= s->history[0]) return;
-  s->vector->fill(&s->exec, s->finest->A.cells, 0, p->it.u);
+  gmg_array_fill(&s->exec, s->layouts.u, 0, p->it.u);
   s->method->start(s, &p->it);
   judge_again(s, p, s->history[0]);
   if (p->verdict != GMG_MET) p->verdict = GMG_GO_ON;
@@ -105,7 +106,7 @@ static void forget_bad_start(gmg_solver *s, gmg_progress *p)
 
 static int monitor_stops(const gmg_solver *s, const gmg_progress *p)
 {
-  return s->params.monitor && s->params.monitor(s->params.monitor_data, p->cycles, gmg_residual_now(p), p->standing.target) != 0;
+  return s->params.monitor && s->params.monitor(s->params.monitor_data, p->cycles, gmg_residual_now(p), p->state.target) != 0;
 }
 
 /* Whether the solve ends at its first residual, and with which status. A full multigrid start does not use the guess, so it ends
@@ -114,11 +115,11 @@ static gmg_status judge_start(gmg_solver *s, gmg_progress *p, int *done)
 {
   const int starts_from_zero = s->params.fmg > 0;
   *done = 1;
-  if (!isfinite(p->standing.f_norm)) return gmg_blame_rhs(s, p->f, p->standing.f_norm);
-  if (!isfinite(p->standing.first)) return gmg_blame_guess(s, p->it.u, p->standing.first);
+  if (!isfinite(p->state.f_norm)) return gmg_refuse_rhs(s, p->f, p->state.f_norm);
+  if (!isfinite(p->state.first)) return gmg_refuse_guess(s, p->it.u, p->state.first);
   if (monitor_stops(s, p)) return gmg_fail(s->context, GMG_NOT_CONVERGED, "stopped by params.monitor before the first cycle");
-  *done = p->cycles == 0 && p->verdict == GMG_MET && (!starts_from_zero || p->standing.first == 0);
-  if (*done && starts_from_zero) s->vector->fill(&s->exec, s->finest->A.cells, 0, p->it.u);
+  *done = p->cycles == 0 && p->verdict == GMG_MET && (!starts_from_zero || p->state.first == 0);
+  if (*done && starts_from_zero) gmg_array_fill(&s->exec, s->layouts.u, 0, p->it.u);
   return GMG_OK;
 }
 
@@ -127,7 +128,7 @@ static gmg_status judge(gmg_solver *s, gmg_progress *p, int *done)
 {
   gmg_status status = GMG_OK;
   *done = 1;
-  forget_bad_start(s, p);
+  discard_bad_start(s, p);
   if (p->verdict == GMG_BLEW_UP) status = diverged(s, p);
   else if (is_at_floor(s, p)) status = stagnated(s, p);
   else *done = p->verdict == GMG_MET;
@@ -148,23 +149,22 @@ static int in_one_pass(const gmg_solver *s) { return s->params.fmg == 0 && !s->s
 static gmg_status start(gmg_solver *s, gmg_progress *p)
 {
   const gmg_params *q = &s->params;
-  const gmg_level *L = s->finest;
   const int measured = q->check_every > 0;
   p->rule = (gmg_stopping){.rtol = q->rtol, .atol = q->atol, .growth = s->method->norm_is_recursive ? MAX_GROWTH_CG : MAX_GROWTH,
                            .rate_slow = RATE_SLOW, .rate_stalled = RATE_STALLED};
   p->it.wait = measured ? GMG_WAIT : GMG_ENQUEUE;
   if (!measured) p->mean_removed = NAN;
   p->it.f = gmg_effective_rhs(s, p->f, measured ? &p->mean_removed : NULL);
-  p->standing.f_norm = NAN;
+  p->state.f_norm = NAN;
   if (measured && !in_one_pass(s)) {
-    const double f_norm = p->standing.f_norm = s->vector->norm2(&s->exec, L->A.cells, p->it.f);
-    if (!isfinite(f_norm)) return gmg_blame_rhs(s, p->f, f_norm);
+    const double f_norm = p->state.f_norm = gmg_array_norm2(&s->exec, gmg_layout_of_rhs(s, p->it.f), p->it.f);
+    if (!isfinite(f_norm)) return gmg_refuse_rhs(s, p->f, f_norm);
   }
   if (q->fmg > 0) return GMG_OK;
   if (s->singular) {
-    const double u_norm = measured ? s->vector->norm2(&s->exec, L->A.cells, p->it.u) : 0;
-    if (!isfinite(u_norm)) return gmg_blame_guess(s, p->it.u, u_norm); /* u is unchanged */
-    gmg_project(s, &s->exec, L, p->it.u);
+    const double u_norm = measured ? gmg_array_norm2(&s->exec, s->layouts.u, p->it.u) : 0;
+    if (!isfinite(u_norm)) return gmg_refuse_guess(s, p->it.u, u_norm); /* u is unchanged */
+    gmg_project_u(s, p->it.u);
   }
   s->method->start(s, &p->it);
   return GMG_OK;
@@ -184,9 +184,9 @@ static gmg_status run(gmg_solver *s, gmg_progress *p)
   if (s->params.max_cycles == 0)
     return gmg_fail(s->context, GMG_NOT_CONVERGED,
                     "residual %g of the guess, target %g: params.max_cycles = GMG_NONE allows no cycle", gmg_residual_now(p),
-                    p->standing.target);
+                    p->state.target);
   return gmg_fail(s->context, GMG_NOT_CONVERGED, "residual %g after params.max_cycles = %d cycles, target %g",
-                  gmg_residual_now(p), s->params.max_cycles, p->standing.target);
+                  gmg_residual_now(p), s->params.max_cycles, p->state.target);
 }
 
 static gmg_status solve(gmg_solver *s, gmg_progress *p)
@@ -196,7 +196,7 @@ static gmg_status solve(gmg_solver *s, gmg_progress *p)
   if (s->params.check_every > 0) status = run(s, p);
   else
     while (p->cycles < s->params.max_cycles) gmg_one_cycle(s, p);
-  gmg_project(s, &s->exec, s->finest, p->it.u);
+  gmg_project_u(s, p->it.u);
   return status;
 }
 
@@ -255,7 +255,7 @@ static void fill_report(const gmg_solver *s, const gmg_progress *p, gmg_status s
                     .residual0 = p->measured > 0 ? s->history[0] : NAN,
                     .residual = p->measured > 0 ? s->history[p->measured - 1] : NAN,
                     .factor = p->measured > 0 ? mean_factor(s, p) : NAN,
-                    .target = p->standing.target,
+                    .target = p->state.target,
                     .floor = p->floor,
                     .seconds = seconds,
                     .history = s->history,
@@ -264,13 +264,15 @@ static void fill_report(const gmg_solver *s, const gmg_progress *p, gmg_status s
                     .levels = s->levels,
                     .singular = s->singular,
                     .mean_removed = p->mean_removed,
-                    .deterministic = (traits & GMG_SMOOTHER_DETERMINISTIC) != 0};
+                    .direct = s->params.direct == GMG_DIRECT_ALWAYS,
+                    .deterministic = s->params.direct == GMG_DIRECT_ALWAYS || (traits & GMG_SMOOTHER_DETERMINISTIC) != 0};
 }
 
 static gmg_status check_call(gmg_solver *s, const void *f, const void *u)
 {
   if (!f || !u) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", f ? "u" : "f");
-  if (gmg_overlap(s, f, u)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u = %p overlaps f = %p", u, f);
+  if (gmg_overlap(s->problem.type, gmg_array_of_f(&s->problem, f), gmg_array_of_u(&s->problem, u)))
+    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u = %p overlaps f = %p", u, f);
   return gmg_check_usable(s, "gmg_solve");
 }
 
@@ -279,7 +281,8 @@ static gmg_status run_call(gmg_solver *s, const void *f, void *u, gmg_report *re
   GMG_VISIT(s->context);
   GMG_RUNNING(s, "gmg_solve");
 
-  gmg_progress p = {.f = f, .it = {.u = u}, .true_before = INFINITY};
+  gmg_progress p = {.f = gmg_array_of_f(&s->problem, f).values, .true_before = INFINITY};
+  p.it.u = (void *)gmg_array_of_u(&s->problem, u).values;
   const double begin = omp_get_wtime();
   const gmg_cycle_kind cycle = s->params.cycle;
   s->context->error[0] = 0;
@@ -295,7 +298,7 @@ static gmg_status run_call(gmg_solver *s, const void *f, void *u, gmg_report *re
 gmg_status gmg_solve_sized(gmg_solver *s, const void *f, void *u, gmg_report *report, size_t size)
 {
   gmg_status status = s ? check_call(s, f, u) : GMG_ERR_ARGUMENT;
-  /* as it is if a check refuses the solve */
+  /* the report if a check refuses the solve */
   gmg_report r = {.status = status, .residual0 = NAN, .residual = NAN, .factor = NAN, .target = NAN, .mean_removed = NAN};
   if (status == GMG_OK) status = run_call(s, f, u, &r);
   if (report) gmg_give_struct(&r, sizeof r, report, size);

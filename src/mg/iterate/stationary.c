@@ -1,4 +1,5 @@
-/* Cycles in the problem's type, which improve u in place. Called by solve through gmg_method, and by the acceleration. */
+/* Cycles in the problem's type, which improve u: in place, or by a correction (cycle/improve.c). Called by solve through
+   gmg_method, and by the acceleration. */
 #include "iterate.h"
 
 #include <math.h>
@@ -6,30 +7,15 @@
 double gmg_true_residual(gmg_solver *s, const gmg_iteration *it, double *f_norm)
 {
   GMG_AT_LEVEL(s, 0, "residual");
-  gmg_exchange(&s->exec, &s->finest->A, it->u);
-  return s->op->measure_residual(&s->exec, &s->finest->A, it->f, it->u, NULL, NULL, NULL, f_norm, GMG_WAIT);
+  const gmg_operator A = gmg_on_arrays(s, it->f);
+  gmg_exchange(&s->exec, &A, it->u);
+  return s->op->measure_residual(&s->exec, &A, it->f, it->u, NULL, NULL, NULL, f_norm, GMG_WAIT);
 }
 
 /* Whether the device can measure the first residual without the host. */
 int gmg_loop_measures_first(gmg_solver *s)
 {
   return s->params.fmg == 0 && !s->singular && !s->params.monitor && s->exec.graph->measures_first(s->context);
-}
-
-/* With one level the finest grid is the coarsest. Its solver starts from zero, so it solves for a correction. */
-static void solve_residual(gmg_solver *s, const void *f, void *u)
-{
-  gmg_level *L = &s->level[0];
-  gmg_exchange(&s->exec, &L->A, u);
-  s->op->residual(&s->exec, &L->A, f, u, L->f);
-  (void)gmg_cycle(&s->mg, 0, L->f, L->u, s->params.cycle, GMG_FROM_ZERO, NULL);
-  s->vector->axpy(&s->exec, L->A.cells, 1, L->u, u);
-}
-
-static void improve(gmg_solver *s, const void *f, void *u)
-{
-  if (s->levels == 1) solve_residual(s, f, u);
-  else (void)gmg_cycle(&s->mg, 0, f, u, s->params.cycle, GMG_FROM_CURRENT, NULL);
 }
 
 static void start(gmg_solver *s, gmg_iteration *it)
@@ -46,33 +32,33 @@ static double residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
 
 static void cycle(gmg_solver *s, gmg_iteration *it)
 {
-  if (it->wait) improve(s, it->f, it->u);
-  else gmg_replay(s, improve, it->f, it->u);
-  gmg_project(s, &s->exec, s->finest, it->u);
+  if (it->wait) gmg_improve(s, it->f, it->u);
+  else gmg_replay(s, gmg_improve, it->f, it->u);
+  gmg_project_u(s, it->u);
   it->norm = NAN;
   if (it->wait) (void)residual(s, it, NULL);
 }
 
 static void loop(gmg_solver *s, const void *f, void *u)
 {
-  const gmg_operator *A = &s->finest->A;
+  const gmg_operator A = gmg_on_arrays(s, f);
   const int with_first = gmg_loop_measures_first(s);
   const gmg_correction none = {.z = NULL};
   if (with_first) {
-    gmg_exchange(&s->exec, A, u);
-    s->op->loop_first_residual(&s->exec, A, f, u, NULL, NULL, NULL);
+    gmg_exchange(&s->exec, &A, u);
+    s->op->loop_first_residual(&s->exec, &A, f, u, NULL, NULL, NULL);
   }
   s->exec.graph->loop_body_begin(s->context, with_first);
-  improve(s, f, u);
-  gmg_project(s, &s->exec, s->finest, u);
-  gmg_exchange(&s->exec, A, u);
-  s->op->loop_residual(&s->exec, A, none, f, u, NULL, NULL);
+  gmg_improve(s, f, u);
+  gmg_project_u(s, u);
+  gmg_exchange(&s->exec, &A, u);
+  s->op->loop_residual(&s->exec, &A, none, f, u, NULL, NULL);
 }
 
 static void loop_end(gmg_solver *s, gmg_iteration *it, const gmg_loop *l, const double *norms, int cycles)
 {
   (void)s;
-  it->norm = cycles > 0 ? norms[cycles - 1] : l->standing.first;
+  it->norm = cycles > 0 ? norms[cycles - 1] : l->state.first;
 }
 
 const gmg_method gmg_stationary = {
@@ -80,17 +66,17 @@ const gmg_method gmg_stationary = {
 
 /* --- a correction for a residual --------------------------------------------------------------------------------------- */
 
-/* With one level, level 0 needs its own f and u. Otherwise u is improved in place. */
 static gmg_status create(gmg_solver *s)
 {
-  if (s->levels == 1) GMG_TRY(gmg_create_correction_fields(s, 0));
+  s->in_place = s->levels > 1 && gmg_is_packed(s->layouts.f) && gmg_is_packed(s->layouts.u);
+  if (!s->in_place) GMG_TRY(gmg_create_correction_fields(s, 0));
   if (s->method->norm_is_recursive)
     GMG_TRY(gmg_create_field(&s->exec, "field of the acceleration", s->finest->A.cells, &s->krylov.z));
   return GMG_OK;
 }
 
-/* With one level r is copied, because the solver of the coarsest grid may change it. */
-static void apply(gmg_solver *s, const void *r, void *z)
+/* z is packed. With one level r is copied, because the solver of the coarsest grid may change it. */
+static void cycle_from_zero(gmg_solver *s, const void *r, void *z)
 {
   if (s->levels == 1) {
     s->vector->copy(&s->exec, s->level[0].A.cells, r, s->level[0].f);
@@ -99,25 +85,43 @@ static void apply(gmg_solver *s, const void *r, void *z)
   (void)gmg_cycle(&s->mg, 0, r, z, s->params.cycle, GMG_FROM_ZERO, NULL);
 }
 
+static void apply(gmg_solver *s, const void *r, void *z)
+{
+  const gmg_correction c = {.z = s->level[0].u};
+  const int packed = gmg_is_packed(s->layouts.u);
+  cycle_from_zero(s, r, packed ? z : s->level[0].u);
+  if (!packed) gmg_array_correct(&s->exec, s->layouts.u, c, 0, z);
+}
+
 static gmg_correction precondition(gmg_solver *s, gmg_iteration *it)
 {
   (void)it;
-  gmg_replay(s, apply, s->krylov.r, s->krylov.z);
+  gmg_replay(s, cycle_from_zero, s->krylov.r, s->krylov.z);
   return (gmg_correction){.z = s->krylov.z};
 }
 
 static double step(gmg_solver *s, gmg_iteration *it)
 {
-  return s->vector->cg_update(&s->exec, s->finest->A.cells, s->cg, s->krylov.p, s->krylov.q, it->u, s->krylov.r, NULL, NULL,
-                              it->wait);
+  return gmg_array_cg_update(&s->exec, s->layouts.u, s->cg, s->krylov.p, s->krylov.q, it->u, s->krylov.r, NULL, NULL, it->wait);
 }
 
-static void watched(gmg_solver *s, gmg_iteration *it, int finite, const void **f, void **u)
+static void begin_watch(gmg_solver *s, gmg_iteration *it, int finite, const void **f, void **u)
 {
+  const size_t cells = s->finest->A.cells;
+  gmg_level *L = &s->level[0];
+  if (!s->in_place) { /* the cycle is one for a correction */
+    const gmg_operator A = gmg_on_arrays(s, it->f);
+    gmg_exchange(&s->exec, &A, it->u);
+    if (finite) s->op->residual(&s->exec, &A, it->f, it->u, L->f);
+    else s->vector->fill(&s->exec, cells, 0, L->f);
+    s->vector->fill(&s->exec, cells, finite ? 0 : 1, L->u);
+    *f = L->f, *u = L->u;
+    return;
+  }
   *f = it->f;
   *u = s->f_eff;
-  if (finite) s->vector->copy(&s->exec, s->finest->A.cells, it->u, *u);
-  else s->vector->fill(&s->exec, s->finest->A.cells, 1, *u);
+  if (finite) s->vector->copy(&s->exec, cells, it->u, *u);
+  else s->vector->fill(&s->exec, cells, 1, *u);
 }
 
 const gmg_correction_ops gmg_same_type = {.precision = GMG_PRECISION_SAME,
@@ -127,4 +131,4 @@ const gmg_correction_ops gmg_same_type = {.precision = GMG_PRECISION_SAME,
                                           .apply = apply,
                                           .precondition = precondition,
                                           .step = step,
-                                          .watched = watched};
+                                          .begin_watch = begin_watch};

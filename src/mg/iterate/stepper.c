@@ -5,27 +5,27 @@
 
 #include <math.h>
 
-static void measured(gmg_solver *s, gmg_progress *p, double norm)
+static void note_residual(gmg_solver *s, gmg_progress *p, double norm)
 {
-  p->before = p->standing;
-  p->verdict = p->measured ? gmg_judge_next(&p->rule, &p->standing, norm)
-                           : gmg_judge_first(&p->rule, &p->standing, norm, p->standing.f_norm);
+  p->before = p->state;
+  p->verdict = p->measured ? gmg_judge_next(&p->rule, &p->state, norm)
+                           : gmg_judge_first(&p->rule, &p->state, norm, p->state.f_norm);
   s->history[p->measured++] = norm;
 }
 
 /* --- by the host --------------------------------------------------------------------------------------------------------- */
 
-/* With one level u = M^-1 f. */
+/* A full multigrid start. With one level the coarse solver alone computes u. */
 static gmg_correction approximate(gmg_solver *s, const void *f, const void *f_eff, void *u)
 {
   if (s->levels > 1) return gmg_fmg_approximate(s, f, f_eff, u);
-  s->corrections->apply(s, f_eff, u);
+  s->corrections->apply(s, gmg_packed_rhs(s, f_eff), u);
   return (gmg_correction){.z = NULL};
 }
 
 static void whole_start(gmg_solver *s, const void *f, void *u)
 {
-  gmg_add_correction(s, s->finest, approximate(s, f, gmg_current_rhs(s, f), u), u);
+  gmg_add_correction(s, approximate(s, f, gmg_current_rhs(s, f), u), u);
 }
 
 /* Computes a full multigrid start in u (cycle/fmg.c), and starts the iteration there. f: from the caller. If the start is not
@@ -38,7 +38,7 @@ static void full_multigrid(gmg_solver *s, const void *f, gmg_iteration *it)
       s->method->start_from(s, it, c);
       return;
     }
-    gmg_add_correction(s, s->finest, c, it->u);
+    gmg_add_correction(s, c, it->u);
   }
   s->method->start(s, it);
 }
@@ -57,7 +57,7 @@ static void step_and_wait(gmg_solver *s, gmg_progress *p)
     p->it.wait = next % s->params.check_every == 0 || next >= s->params.max_cycles ? GMG_WAIT : GMG_ENQUEUE;
     gmg_one_cycle(s, p);
   } while (!p->it.wait);
-  measured(s, p, s->method->residual(s, &p->it, NULL));
+  note_residual(s, p, s->method->residual(s, &p->it, NULL));
 }
 
 /* --- by a recorded loop -------------------------------------------------------------------------------------------------- */
@@ -71,21 +71,21 @@ static gmg_graph *recorded_loop(gmg_solver *s, const gmg_progress *p)
   return gmg_recorded(s, s->method->loop, p->it.f, p->it.u, 1);
 }
 
-/* Runs the recorded loop. It does nothing if the device cannot run a single cycle. */
+/* Runs the recorded loop, and judges its residuals. There may be none, if the device has failed. */
 static void step_by_loop(gmg_solver *s, gmg_progress *p, int with_first)
 {
-  gmg_loop loop = {.rule = p->rule, .standing = p->standing, .measures_first = with_first};
+  gmg_loop loop = {.rule = p->rule, .state = p->state, .measures_first = with_first};
   double *norms = s->history + p->measured + with_first;
-  loop.most = s->params.monitor ? 1 : s->params.max_cycles - p->cycles;
+  loop.max_cycles = s->params.monitor ? 1 : s->params.max_cycles - p->cycles;
   GMG_AT_LEVEL(s, 0, "cycles");
   if (s->method->loop_begin) s->method->loop_begin(s, &p->it, &loop);
   const int cycles = s->exec.graph->run_loop(s->context, p->loop, &loop, norms);
   s->method->loop_end(s, &p->it, &loop, norms, cycles);
   if (with_first) {
-    p->standing.f_norm = loop.standing.f_norm;
-    measured(s, p, loop.standing.first);
+    p->state.f_norm = loop.state.f_norm;
+    note_residual(s, p, loop.state.first);
   }
-  for (int i = 0; i < cycles; i++) measured(s, p, norms[i]);
+  for (int i = 0; i < cycles; i++) note_residual(s, p, norms[i]);
   p->cycles += cycles;
 }
 
@@ -94,9 +94,9 @@ static void step_by_loop(gmg_solver *s, gmg_progress *p, int with_first)
 /* Measures the first residual. A full multigrid start replaces the guess, and the residual of u = 0 is f. */
 static void measure_first(gmg_solver *s, gmg_progress *p)
 {
-  double *f_norm = isnan(p->standing.f_norm) ? &p->standing.f_norm : NULL;
-  const double norm = s->params.fmg > 0 ? p->standing.f_norm : s->method->residual(s, &p->it, f_norm);
-  measured(s, p, norm);
+  double *f_norm = isnan(p->state.f_norm) ? &p->state.f_norm : NULL;
+  const double norm = s->params.fmg > 0 ? p->state.f_norm : s->method->residual(s, &p->it, f_norm);
+  note_residual(s, p, norm);
 }
 
 void gmg_step(gmg_solver *s, gmg_progress *p)

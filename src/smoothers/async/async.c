@@ -17,9 +17,12 @@ static unsigned traits(const gmg_params *p, int threads)
   return coloured | GMG_SMOOTHER_DETERMINISTIC | GMG_SMOOTHER_LINEAR | (p->async.overlap == 0 ? GMG_SMOOTHER_ADJOINT : 0);
 }
 
-/* Box stencils in 2^dim colours, two local sweeps, overlap 1: factors of V(1,1) with 1 / 1.1 / 1.15 / 1.2 are 0.045 / 0.026 / 0.019
-   / 0.013 for 27 equal points, 0.106 / 0.074 / 0.057 / 0.040 for 7 points, and 0.008 / 0.016 / 0.022 / 0.027 for Q1 (64^3, 63^3,
-   127^3). */
+/* The weight for box stencils in 2^dim colours. Factors of V(1,1) with two local sweeps and overlap 1:
+
+     weight                 1      1.1    1.15   1.2
+     27 equal points, 64^3  0.045  0.026  0.019  0.013
+     7 points, 63^3         0.106  0.074  0.057  0.040
+     Q1, 127^3              0.008  0.016  0.022  0.027 */
 static const double BOX_OVER_RELAXATION = 1.15;
 
 double gmg_weight_async(const gmg_operator *A, const gmg_params *p)
@@ -78,12 +81,12 @@ extern const gmg_smoother_ops gmg_async_host_f32, gmg_async_host_f64, gmg_async_
 extern const gmg_fused_ops gmg_async_fused_cuda_f32, gmg_async_fused_cuda_f64;
 
 const gmg_builtin_smoother gmg_smoother_async = {
-    .shown = {.name = "async",
-              .traits = traits,
-              .weight = gmg_weight_async,
-              .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_async_host_f32, [GMG_F64] = &gmg_async_host_f64},
-                      [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_async_cuda_f32),
-                                            [GMG_F64] = GMG_ON_CUDA(&gmg_async_cuda_f64)}}},
+    .base = {.name = "async",
+             .traits = traits,
+             .weight = gmg_weight_async,
+             .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_async_host_f32, [GMG_F64] = &gmg_async_host_f64},
+                     [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_async_cuda_f32),
+                                           [GMG_F64] = GMG_ON_CUDA(&gmg_async_cuda_f64)}}},
     .box = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_async_box_host_f32, [GMG_F64] = &gmg_async_box_host_f64},
             [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_async_cuda_f32), [GMG_F64] = GMG_ON_CUDA(&gmg_async_cuda_f64)}},
     .symbol = symbol,

@@ -11,7 +11,7 @@ static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_
 {
   (void)leg;
   double low, high;
-  gmg_high_frequency_range(A, &low, &high);
+  gmg_smoothing_range(A, &low, &high);
   const double theta = (high + low) / 2, delta = (high - low) / 2;
   memset(s->S, 0, sizeof s->S);
   for (int m = 0; m < s->modes; m++) {
@@ -26,7 +26,8 @@ static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_
   }
 }
 
-/* For any operator, by its operations. State: the last correction, divided by the factor c1 that it was made with. */
+/* For any operator, with the operator's own functions. State: the last correction, divided by the factor c1 that it was made
+   with. */
 typedef struct {
   void *d;
   double factor;
@@ -64,11 +65,11 @@ static const gmg_option options[] = {GMG_OPTION(INT, chebyshev_degree, 2, 1, 100
 extern const gmg_smoother_ops gmg_chebyshev_host_f32, gmg_chebyshev_host_f64, gmg_chebyshev_cuda_f32, gmg_chebyshev_cuda_f64;
 
 const gmg_builtin_smoother gmg_smoother_chebyshev = {
-    .shown = {.name = "chebyshev",
-              .traits = gmg_traits_of_fixed_map,
-              .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_chebyshev_host_f32, [GMG_F64] = &gmg_chebyshev_host_f64},
-                      [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_chebyshev_cuda_f32),
-                                            [GMG_F64] = GMG_ON_CUDA(&gmg_chebyshev_cuda_f64)}}},
+    .base = {.name = "chebyshev",
+             .traits = gmg_traits_of_fixed_map,
+             .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_chebyshev_host_f32, [GMG_F64] = &gmg_chebyshev_host_f64},
+                     [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_chebyshev_cuda_f32),
+                                           [GMG_F64] = GMG_ON_CUDA(&gmg_chebyshev_cuda_f64)}}},
     .any = &any,
     .symbol = symbol,
     .options = options};

@@ -14,7 +14,7 @@ static __global__ void correction_kernel(gmg_operator A, gmg_points p, const sca
 {
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
     const gmg_row a = gmg_row_at<kind>(A, i, j, k);
-    const scalar r = gmg_row_residual(3, a, gmg_near(gmg_places_of(A, i, j, k, c), u), f[c], u[c]);
+    const scalar r = gmg_row_residual(3, a, gmg_near(gmg_neighbour_offsets_of(A, i, j, k, c), u), f[c], u[c]);
     const scalar e = (c0 != 0 ? c0 * d[c] : 0) + c1 * (r / a.diag);
     d[c] = e, to[c] = u[c] + e;
   });
@@ -32,8 +32,8 @@ template <int kind> static __global__ void from_zero_kernel(gmg_operator A, gmg_
 static void correct(const gmg_smoother_level *l, const void *f, const void *u, void *to, double c0, double c1, void *d)
 {
   const gmg_points p = gmg_points_of(l->A->n);
-  if (u) gmg_launch(l->exec, "chebyshev", GMG_BY_KIND(l->A, correction_kernel), gmg_grid_of(p), *l->A, p, f, u, c0, c1, d, to);
-  else gmg_launch(l->exec, "chebyshev", GMG_BY_KIND(l->A, from_zero_kernel), gmg_grid_of(p), *l->A, p, f, c1, d, to);
+  if (u) gmg_launch(l->exec, "chebyshev", GMG_BY_KIND(l->A, correction_kernel), gmg_shape_of(p), *l->A, p, f, u, c0, c1, d, to);
+  else gmg_launch(l->exec, "chebyshev", GMG_BY_KIND(l->A, from_zero_kernel), gmg_shape_of(p), *l->A, p, f, c1, d, to);
 }
 
 static void sweep(const gmg_smoother_level *l, void *d, const void *f, void *u, int steps, gmg_leg leg)

@@ -1,6 +1,6 @@
-/* The recurrence of the Chebyshev smoother (Adams, Brezina, Hu, Tuminaro 2003). Of all polynomials of the given degree in D^-1 A it
-   is the smallest over the frequencies that the coarser grid cannot represent. Included by host.c and cuda.cu, which pass a
-   function for the correction. */
+/* The recurrence of the Chebyshev smoother (Adams, Brezina, Hu, Tuminaro 2003). It applies the polynomial in D^-1 A of the given
+   degree that is smallest over the frequencies that the coarser grid cannot represent. Included by chebyshev.c, host.c and cuda.cu,
+   which pass a function for the correction. */
 #ifndef GMG_SMOOTHERS_CHEBYSHEV_RECURRENCE_H
 #define GMG_SMOOTHERS_CHEBYSHEV_RECURRENCE_H
 
@@ -22,7 +22,7 @@ static inline void gmg_chebyshev_sweep(const gmg_smoother_level *l, void *d, con
                                        gmg_start start, gmg_chebyshev_correct *correct)
 {
   double low, high;
-  gmg_high_frequency_range(l->A, &low, &high);
+  gmg_smoothing_range(l->A, &low, &high);
   const double theta = (high + low) / 2, delta = (high - low) / 2, sigma = theta / delta;
   void *const at[2] = {u, other}; /* indexed by the number of corrections left, modulo 2 */
   int left = gmg_chebyshev_corrections(l, steps);

@@ -29,11 +29,11 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
   const double omega = gmg_weight_gauss_seidel(A, l->params);
   const size_t n[3] = {A->n[1], A->n[2], 1}, planes = A->n[0] + A->n[1] + A->n[2] - 2;
   const gmg_points lines = gmg_points_of(n);
-  const gmg_grid one = {dim3(1), dim3(1), 0};
+  const gmg_launch_shape one = {dim3(1), dim3(1), 0};
   for (int s = 0; s < steps; s++) {
     if (A->dim == 1) gmg_launch(l->exec, "gauss_seidel", GMG_BY_KIND(A, serial_kernel), one, *A, f, u, omega, backward);
     for (size_t d = 0; d < planes && A->dim > 1; d++)
-      gmg_launch(l->exec, "gauss_seidel", GMG_BY_KIND(A, plane_kernel), gmg_grid_of(lines), *A, lines,
+      gmg_launch(l->exec, "gauss_seidel", GMG_BY_KIND(A, plane_kernel), gmg_shape_of(lines), *A, lines,
                  backward ? planes - 1 - d : d, f, u, omega);
   }
 }

@@ -1,5 +1,7 @@
-/* Gauss-Seidel in lexicographic order: traits, symbol and parameters. With several host threads it is deterministic only if
-   params.deterministic is set. Its functions are in host.c and cuda.cu. Called through registry.c. */
+/* Gauss-Seidel, in lexicographic order or, for box stencils, in colours: traits, symbol and parameters. traits() does not see the
+   operator. With several host threads it promises determinism only if params.deterministic is set, although sweeps in colours are
+   always deterministic. Its functions are in host.c and cuda.cu, those for box stencils in host/ and cuda/. Called through
+   registry.c. */
 #include "core/backend.h"
 #include "smoothers/fourier.h"
 #include "smoothers/weight.h"
@@ -23,12 +25,12 @@ extern const gmg_smoother_ops gmg_gauss_seidel_box_host_f32, gmg_gauss_seidel_bo
 extern const gmg_smoother_ops gmg_gauss_seidel_box_cuda_f32, gmg_gauss_seidel_box_cuda_f64;
 
 const gmg_builtin_smoother gmg_smoother_gauss_seidel = {
-    .shown = {.name = "gauss_seidel",
-              .traits = traits,
-              .weight = gmg_weight_gauss_seidel,
-              .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_gauss_seidel_host_f32, [GMG_F64] = &gmg_gauss_seidel_host_f64},
-                      [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_gauss_seidel_cuda_f32),
-                                            [GMG_F64] = GMG_ON_CUDA(&gmg_gauss_seidel_cuda_f64)}}},
+    .base = {.name = "gauss_seidel",
+             .traits = traits,
+             .weight = gmg_weight_gauss_seidel,
+             .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_gauss_seidel_host_f32, [GMG_F64] = &gmg_gauss_seidel_host_f64},
+                     [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_gauss_seidel_cuda_f32),
+                                           [GMG_F64] = GMG_ON_CUDA(&gmg_gauss_seidel_cuda_f64)}}},
     .box = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_gauss_seidel_box_host_f32, [GMG_F64] = &gmg_gauss_seidel_box_host_f64},
             [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_gauss_seidel_box_cuda_f32),
                                   [GMG_F64] = GMG_ON_CUDA(&gmg_gauss_seidel_box_cuda_f64)}},

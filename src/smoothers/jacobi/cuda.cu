@@ -7,11 +7,12 @@ extern "C" {
 
 #include "stencil/operator/cuda/row.cuh"
 
+/* GMG_CONSTANT for every kind: it selects the rule for the weight (gmg_row_weight()), and all rows have the same weight. */
 template <int kind>
 static __global__ void jacobi_kernel(gmg_operator A, gmg_points p, const scalar *f, const scalar *u, real omega, scalar *to)
 {
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
-    const gmg_neighbours near = gmg_near(gmg_places_of(A, i, j, k, c), u);
+    const gmg_neighbours near = gmg_near(gmg_neighbour_offsets_of(A, i, j, k, c), u);
     to[c] = gmg_row_relaxed(3, GMG_CONSTANT, gmg_row_at<kind>(A, i, j, k), near, f[c], u[c], omega);
   });
 }
@@ -26,8 +27,8 @@ static void step(const gmg_smoother_level *l, const void *f, const void *u, void
 {
   const double omega = gmg_weight_jacobi(l->A, l->params);
   const gmg_points p = gmg_points_of(l->A->n);
-  if (u) gmg_launch(l->exec, "jacobi", GMG_BY_KIND(l->A, jacobi_kernel), gmg_grid_of(p), *l->A, p, f, u, omega, to);
-  else gmg_launch(l->exec, "jacobi", GMG_BY_KIND(l->A, from_zero_kernel), gmg_grid_of(p), *l->A, p, f, omega, to);
+  if (u) gmg_launch(l->exec, "jacobi", GMG_BY_KIND(l->A, jacobi_kernel), gmg_shape_of(p), *l->A, p, f, u, omega, to);
+  else gmg_launch(l->exec, "jacobi", GMG_BY_KIND(l->A, from_zero_kernel), gmg_shape_of(p), *l->A, p, f, omega, to);
 }
 
 static void relax(const gmg_smoother_level *l, const void *f, void *u, int steps, gmg_start start)

@@ -3,6 +3,7 @@
 
 #include "stencil/operator/host/grid_row.h"
 
+/* GMG_CONSTANT for every kind: it selects the rule for the weight (gmg_row_weight()), and all rows have the same weight. */
 GMG_INLINE scalar jacobi_point(const int dim, gmg_row a, gmg_neighbours near, scalar f, scalar u, real omega, real c1, scalar old)
 {
   (void)c1, (void)old;

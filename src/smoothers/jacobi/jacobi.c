@@ -10,7 +10,7 @@ static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_
   gmg_symbol_jacobi(s, gmg_weight_jacobi(A, p), 1);
 }
 
-/* For any operator, by its operations: u = u + omega D^-1 (f - A u) in three passes. */
+/* For any operator, with the operator's own functions: u = u + omega D^-1 (f - A u) in three passes. */
 static void sweep_any(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
   (void)state, (void)leg;
@@ -30,12 +30,12 @@ static const gmg_option options[] = {GMG_OPTION(DOUBLE, omega, 0, 0, 2), {0}};
 extern const gmg_smoother_ops gmg_jacobi_host_f32, gmg_jacobi_host_f64, gmg_jacobi_cuda_f32, gmg_jacobi_cuda_f64;
 
 const gmg_builtin_smoother gmg_smoother_jacobi = {
-    .shown = {.name = "jacobi",
-              .traits = gmg_traits_of_fixed_map,
-              .weight = gmg_weight_jacobi,
-              .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_jacobi_host_f32, [GMG_F64] = &gmg_jacobi_host_f64},
-                      [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_jacobi_cuda_f32),
-                                            [GMG_F64] = GMG_ON_CUDA(&gmg_jacobi_cuda_f64)}}},
+    .base = {.name = "jacobi",
+             .traits = gmg_traits_of_fixed_map,
+             .weight = gmg_weight_jacobi,
+             .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_jacobi_host_f32, [GMG_F64] = &gmg_jacobi_host_f64},
+                     [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_jacobi_cuda_f32),
+                                           [GMG_F64] = GMG_ON_CUDA(&gmg_jacobi_cuda_f64)}}},
     .any = &any,
     .symbol = symbol,
     .options = options};

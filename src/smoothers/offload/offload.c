@@ -38,7 +38,7 @@ static unsigned traits(const gmg_params *p, int threads)
   (void)threads; /* threads of the host */
   gmg_params q = *p;
   q.smoother = offload_of(p)->inner;
-  return gmg_smoother_traits(&q, offload_of(p)->device->threads);
+  return gmg_smoother_traits(&q, offload_of(p)->device->threads) & ~(unsigned)GMG_SMOOTHER_BOX_ARRAYS; /* they are not copied */
 }
 
 static gmg_status field(device_level *t, const char *what, void **p)
@@ -63,7 +63,7 @@ static gmg_status copy_operator(device_level *t, const gmg_operator *A)
   *B = *A;
   for (int a = 0; a < 3; a++) {
     const size_t real = t->exec.real_size;
-    const void **const reals[] = {&B->lo[a], &B->hi[a], &B->diag[a], &B->lo_diag[a], &B->hi_diag[a], &B->weight[a]};
+    const void **const reals[] = {&B->lo[a], &B->hi[a], &B->diag[a], &B->lo_diag[a], &B->hi_diag[a], &B->volume[a]};
     for (int i = 0; i < 6; i++) GMG_TRY(copy_array(t, A->n[a] * real, reals[i]));
     GMG_TRY(copy_array(t, gmg_face_count(A, a) * real, &B->face[a]));
   }

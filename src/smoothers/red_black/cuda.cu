@@ -1,6 +1,6 @@
 /* Red-black Gauss-Seidel with over-relaxation on a CUDA device. Called through gmg_smoother_ops and gmg_fused_ops. Unknowns with
-   even i + j + k are red and are relaxed first (last on a reversed leg). Phases and strips at the seams of odd periodic axes are as
-   in red_black/host.c.
+   even i + j + k are red and are relaxed first (last on a reversed leg). The phases of a colour, and the layers near the seams of
+   odd periodic axes that are swept first, are as in red_black/host.c.
 
    One pass over memory per colour moves 48 bytes per unknown in double. On large levels with constant coefficients one pass relaxes
    both colours (relax/cuda/plane_sweep.cuh), moves 24 bytes, and has the same result. For that, each block also relaxes one layer
@@ -10,14 +10,14 @@
      to the scratch field, from which a second kernel copies them (about 8 bytes per unknown; a copy of everything would move 16);
    - a sweep from zero reads no u, and writes in place: 16 bytes.
 
-   A leg with one sweep is also a single pass, with the same result:
+   Legs with one sweep are fused, with the same result:
    - Downwards from zero it also restricts its residual: 17 instead of 33 bytes in 3D. A block then also needs the final values in
      the layer around its own unknowns, which depend on a first half sweep in the ring. From zero that is the weight times f over
      the diagonal, so no value comes from another block. Every coarse value is written by one block.
    - Upwards to the finest level of a mixed-precision cycle it prolongs the correction and updates u in double: 25 instead of 45
      bytes. It reads and writes different fields.
-   - In double in 3D the downward leg writes u to another field (double buffering), and the upward leg writes it back with the
-     correction.
+   - In double in 3D the downward leg can write u to another field (double buffering); unless u is 0 before, its residual is then
+     restricted in a second pass. The upward leg writes u back with the correction, in one pass.
 
    In 2D, rows stream through warps (relax/cuda/row_sweep.cuh); in float, a leg is a single pass. 1D has its own kernel
    (red_black/line.cuh), except on odd periodic axes. */
@@ -31,12 +31,12 @@ extern "C" {
 
 static double weight_of(const gmg_smoother_level *l) { return gmg_weight_red_black(l->A, l->params); }
 
-enum { SEAM_WIDTH = 2 };
+enum { SEAM_WIDTH = 2 }; /* layers on each side of a seam */
 
-/* One colour in one phase, everywhere or in the strips only. */
+/* One colour in one phase, everywhere or near seams only. */
 typedef struct {
   size_t colour, phase;
-  int strip;
+  int near_seam;
   int seam[3]; /* 1 if the last unknown of the axis and the first have the same colour and are neighbours */
 } part;
 
@@ -52,7 +52,7 @@ static __global__ void relax_kernel(gmg_operator A, gmg_points half, part x, con
       phase += x.seam[a] && at[a] == A.n[a] - 1;
       near_seam |= x.seam[a] && (at[a] < SEAM_WIDTH || at[a] + SEAM_WIDTH >= A.n[a]);
     }
-    if (phase != x.phase || (x.strip && !near_seam)) return;
+    if (phase != x.phase || (x.near_seam && !near_seam)) return;
     gmg_relax_at<kind>(A, i, j, k, f, u, omega);
   });
 }
@@ -63,13 +63,13 @@ static void sweep_by_colours(const gmg_smoother_level *l, const void *f, void *u
   const double omega = weight_of(l);
   part x = {0, 0, 0, {A->wraps[0] && A->n[0] % 2, A->wraps[1] && A->n[1] % 2, A->wraps[2] && A->n[2] % 2}};
   const size_t phases = (size_t)(1 + x.seam[0] + x.seam[1] + x.seam[2]);
-  const size_t strip = phases > 1 ? 2 * phases : 0, parts = strip + 2 * phases;
+  const size_t seam_parts = phases > 1 ? 2 * phases : 0, parts = seam_parts + 2 * phases;
   const size_t n[3] = {(A->n[0] + 1) / 2, A->n[1], A->n[2]};
   const gmg_points half = gmg_points_of(n);
   for (size_t s = 0; s < (size_t)steps * parts; s++) {
     const size_t at = leg == GMG_LEG_UP_REVERSED ? parts - 1 - s % parts : s % parts;
-    x.colour = at / phases % 2, x.phase = at % phases, x.strip = at < strip;
-    gmg_launch(l->exec, "red_black", GMG_BY_KIND(A, relax_kernel), gmg_grid_of(half), *A, half, x, f, u, omega);
+    x.colour = at / phases % 2, x.phase = at % phases, x.near_seam = at < seam_parts;
+    gmg_launch(l->exec, "red_black", GMG_BY_KIND(A, relax_kernel), gmg_shape_of(half), *A, half, x, f, u, omega);
   }
 }
 
@@ -79,7 +79,7 @@ typedef struct {
   int fused;
   size_t max_bytes; /* bytes of shared memory */
   gmg_blocks blocks;
-  gmg_blocks update_blocks; /* rows in 2D: blocks of a pass that updates another field */
+  gmg_blocks update_blocks; /* in 2D: blocks of a pass that writes to the update target */
 } red_black_state;
 
 /* Whether one pass relaxes both colours. On smaller levels the number of launches counts, not bytes. */
@@ -106,7 +106,8 @@ static const plane_pass *pass_of(const gmg_smoother_level *l, const red_black_st
 
 enum { ACROSS = 32, LINES = 8, HIGH = 32, AT_ONCE = 8 }; /* columns of a thread block; planes of a thread; planes at a time */
 
-/* Copies interface_copy back to u. In 3D most columns only have values near the ends of blocks along them. */
+/* Copies interface_copy back to u. In 3D most columns lie inside a block: of these, only the values near its lower and upper ends
+   are copied. */
 static __global__ void __launch_bounds__(ACROSS * LINES)
     interface_kernel(uniform_level s, unsigned across, unsigned lines, const scalar *copy, scalar *u)
 {
@@ -116,7 +117,7 @@ static __global__ void __launch_bounds__(ACROSS * LINES)
   if (i >= s.n[0] || j >= s.n[1]) return;
   const int all = seen_by_others(s, 0, i) || (s.n[1] > 1 && seen_by_others(s, 1, j));
   const int v = begin % s.own[2], own = min(s.own[2], s.n[2] - begin + v);
-  const int column = column_offset(s.at, i, j);
+  const int column = column_offset(s.layout, i, j);
   if (!all && v >= 2 && v + end - begin <= own - 2) return; /* inside a block: nothing to copy */
   for (int first = begin; first < end; first += AT_ONCE) {
     scalar value[AT_ONCE];
@@ -125,11 +126,11 @@ static __global__ void __launch_bounds__(ACROSS * LINES)
     for (int c = 0; c < AT_ONCE; c++) {
       const int k = first + c;
       wanted[c] = k < end && (all || seen_by_others(s, 2, k));
-      value[c] = wanted[c] ? __ldcg(copy + (k * s.at.plane + column)) : 0;
+      value[c] = wanted[c] ? __ldcg(copy + (k * s.layout.plane + column)) : 0;
     }
 #pragma unroll
     for (int c = 0; c < AT_ONCE; c++)
-      if (wanted[c]) u[(first + c) * s.at.plane + column] = value[c];
+      if (wanted[c]) u[(first + c) * s.layout.plane + column] = value[c];
   }
 }
 
@@ -137,13 +138,13 @@ static void copy_interfaces(const gmg_smoother_level *l, const uniform_level &s,
 {
   const unsigned across = (unsigned)(s.n[0] + ACROSS - 1) / ACROSS, lines = (unsigned)(s.n[1] + LINES - 1) / LINES;
   const unsigned layers = (unsigned)(s.n[2] + HIGH - 1) / HIGH;
-  const gmg_grid grid = {dim3(across * lines * layers), dim3(ACROSS, LINES), 0};
+  const gmg_launch_shape grid = {dim3(across * lines * layers), dim3(ACROSS, LINES), 0};
   gmg_launch(l->exec, "red_black", interface_kernel, grid, s, across, lines, copy, u);
 }
 
 /* One sweep. from = NULL: u is 0. If interface_copy = to, everything is written there. */
 static void fused_sweep(const gmg_smoother_level *l, const red_black_state *r, const uniform_level &s, int kind, const void *f,
-                        const void *from, void *to, void *interface_copy, const update &o, const restriction &g)
+                        const void *from, void *to, void *interface_copy, const update_output &o, const restriction_output &g)
 {
   const plane_pass *p = pass_of(l, r, kind);
   gmg_launch(l->exec, "red_black", p->kernel, plane_grid(p, &r->blocks), s, f, from, to, interface_copy, o, g);
@@ -153,7 +154,7 @@ static void plain_sweep(const gmg_smoother_level *l, const red_black_state *r, c
                         const void *from, void *to, void *interface_copy)
 {
   if (l->A->dim == 2) rows_sweep<2>(l->exec, l->A, s, 1, f, from, to, interface_copy);
-  else fused_sweep(l, r, s, from ? 0 : PASS_FROM_ZERO, f, from, to, interface_copy, update{}, restriction{});
+  else fused_sweep(l, r, s, from ? 0 : PASS_FROM_ZERO, f, from, to, interface_copy, update_output{}, restriction_output{});
 }
 
 static uniform_level level_of(const gmg_smoother_level *l, const red_black_state *r, gmg_leg leg)
@@ -209,7 +210,7 @@ static int presmooth_restrict(const gmg_smoother_level *l, void *state, const vo
                               gmg_start start, const gmg_map *map, void *coarse)
 {
   const red_black_state *r = (const red_black_state *)state;
-  restriction g;
+  restriction_output g;
   if (!r->fused || steps != 1) return 0;
   if (start != GMG_FROM_ZERO) {
     if (to != u) presmooth_to_other_field(l, r, f, u, to, map, coarse);
@@ -220,7 +221,7 @@ static int presmooth_restrict(const gmg_smoother_level *l, void *state, const vo
 #endif
   if (!pass_of(l, r, PASS_FROM_ZERO | PASS_RESTRICT) || !restriction_of(&g, coarse, l->A, map, &r->blocks)) return 0;
   const uniform_level s = level_of(l, r, GMG_LEG_DOWN);
-  fused_sweep(l, r, s, PASS_FROM_ZERO | PASS_RESTRICT, f, NULL, to, to, update{}, g);
+  fused_sweep(l, r, s, PASS_FROM_ZERO | PASS_RESTRICT, f, NULL, to, to, update_output{}, g);
   return 1;
 }
 
@@ -236,10 +237,10 @@ static int postsmooth_update(const gmg_smoother_level *l, void *state, const voi
     return rows_update<2>(l->exec, l->A, &r->update_blocks, weight_of(l), leg == GMG_LEG_UP_REVERSED, f, u, to);
   }
 #endif
-  if (!pass_of(l, r, kind) || (to->coarse && !planes_can_prolong(to, l->A, &r->blocks))) return 0;
+  if (!pass_of(l, r, kind) || !update_has_offsets(to) || (to->coarse && !planes_can_prolong(to, l->A, &r->blocks))) return 0;
   sweep(l, state, f, u, steps - 1, leg);
   const uniform_level s = level_of(l, r, leg);
-  fused_sweep(l, r, s, kind, f, u, NULL, NULL, update_of(to, l->A), restriction{});
+  fused_sweep(l, r, s, kind, f, u, NULL, NULL, update_of(to, l->A), restriction_output{});
   return 1;
 }
 

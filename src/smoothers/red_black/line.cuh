@@ -25,7 +25,7 @@ static line_sweep line_sweep_of(const gmg_operator *A, int reversed, real omega)
 {
   line_sweep s = {*A, (long)A->n[0], 0, A->wraps[0] ? -reversed : reversed, A->wraps[0], 0, omega};
   s.pairs = A->wraps[0] ? s.n / 2 : (s.n + s.before + 1) / 2;
-  s.alike = gmg_kind_of(A) == GMG_CONSTANT && A->uniform[0] > 0;
+  s.alike = gmg_coefficients_of(A) == GMG_CONSTANT && A->uniform[0] > 0;
   return s;
 }
 
@@ -99,7 +99,7 @@ static __global__ void line_interface_kernel(line_sweep s, unsigned blocks, cons
 static void relax_line(const gmg_smoother_level *l, const line_sweep &s, const void *f, const void *from, void *to,
                        void *interface_copy)
 {
-  const gmg_grid grid = {dim3(line_blocks(s)), dim3(LINE_THREADS), 0};
+  const gmg_launch_shape grid = {dim3(line_blocks(s)), dim3(LINE_THREADS), 0};
   gmg_launch(l->exec, "red_black", GMG_BY_KIND(l->A, two_colour_line_kernel), grid, s, f, from, to, interface_copy);
 }
 
@@ -113,7 +113,7 @@ static void sweep_line(const gmg_smoother_level *l, const void *f, void *u, int 
   for (; steps > 0; steps--) {
     relax_line(l, s, f, u, u, blocks > 1 ? l->scratch : u);
     if (blocks == 1) continue;
-    gmg_launch(l->exec, "red_black", line_interface_kernel, gmg_flat_grid(blocks), s, blocks, l->scratch, u);
+    gmg_launch(l->exec, "red_black", line_interface_kernel, gmg_flat_shape(blocks), s, blocks, l->scratch, u);
   }
 }
 

@@ -26,12 +26,12 @@ extern const gmg_smoother_ops gmg_red_black_host_f32, gmg_red_black_host_f64, gm
 extern const gmg_fused_ops gmg_red_black_fused_cuda_f32, gmg_red_black_fused_cuda_f64;
 
 const gmg_builtin_smoother gmg_smoother_red_black = {
-    .shown = {.name = "red_black",
-              .traits = traits,
-              .weight = gmg_weight_red_black,
-              .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_red_black_host_f32, [GMG_F64] = &gmg_red_black_host_f64},
-                      [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_red_black_cuda_f32),
-                                            [GMG_F64] = GMG_ON_CUDA(&gmg_red_black_cuda_f64)}}},
+    .base = {.name = "red_black",
+             .traits = traits,
+             .weight = gmg_weight_red_black,
+             .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_red_black_host_f32, [GMG_F64] = &gmg_red_black_host_f64},
+                     [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_red_black_cuda_f32),
+                                           [GMG_F64] = GMG_ON_CUDA(&gmg_red_black_cuda_f64)}}},
     .symbol = symbol,
     .equivalent_red_black_sweeps = equivalent_red_black_sweeps,
     .fused = {[GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_red_black_fused_cuda_f32),

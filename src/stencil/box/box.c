@@ -1,12 +1,14 @@
 /* Box stencils: their table, checks, and entries on all levels. Called through gmg_operator_kind.
 
    A stencil is a sum of tensor products of three stencils along each axis: 1 = [0, 1, 0], D = [-1, 0, 1] / 2 and K = [-1, 2, -1],
-   which stand for u, h du/dx and -h^2 d2/dx2. On a mesh that is q times as wide along an axis, a product keeps what it stands for
-   if it is divided by q for every D and by q^2 for every K. In products of several K, such as the mass matrix of one axis times the
-   stiffness matrix of another, one K stands for a derivative and the others for an average: these are divided by q^2 of one axis,
-   each axis in proportion to its coupling. The product of three 1 is a shift, the same on every level. */
+   which stand for u, h du/dx and -h^2 d2/dx2. On a mesh that is q[a] times as wide along axis a:
+   - A product with at least one D is divided by q of the axes of its D. K then only averages.
+   - A product of 1 and K is a sum of second derivatives along its K axes, weighted by the couplings of these axes. The part of axis
+     a is divided by q[a]^2.
+   - The product of three 1 is a shift, the same on every level. */
+#include "problem.h"
+
 #include "core/backend.h"
-#include "stencil/stencil.h"
 
 #include <float.h>
 #include <math.h>
@@ -33,14 +35,14 @@ static double size_of(const double *entry)
   return size;
 }
 
-/* The sum of the entries. What rounding leaves of entries that cancel is 0. */
+/* The sum of the entries. What rounding leaves of a sum of 0 counts as 0. */
 static double reaction(const gmg_problem *p)
 {
   const double sum = sum_of(flat(p));
   return fabs(sum) <= 8 * DBL_EPSILON * size_of(flat(p)) ? 0 : sum;
 }
 
-/* Minus the mean of all entries towards a neighbour along the axis: the coupling, if u is constant along the other axes. */
+/* The coupling along an axis for a u that is constant along the others: minus half the sum of all entries off the middle plane. */
 static double coupling_along(const double *entry, int axis)
 {
   static const int stride[3] = {1, 3, 9};
@@ -49,12 +51,14 @@ static double coupling_along(const double *entry, int axis)
   return sum / 2;
 }
 
-static void strengths(const gmg_problem *p, double beta[3])
+static gmg_status measure(const gmg_exec *e, const gmg_problem *p, double beta[3], gmg_range *sigma)
 {
+  (void)e, (void)sigma;
   for (int a = 0; a < 3; a++) {
     const double coupling = a < p->dim ? coupling_along(flat(p), a) : 0;
     beta[a] = coupling > 0 ? coupling * p->h[a] * p->h[a] : 0;
   }
+  return GMG_OK;
 }
 
 static int describes(const gmg_problem *p) { return p->stencil != NULL; }
@@ -92,7 +96,7 @@ static gmg_status check_entries(gmg_context *c, const gmg_problem *p)
   return GMG_OK;
 }
 
-static gmg_status check(gmg_context *c, const gmg_problem *p)
+gmg_status gmg_box_check_problem(gmg_context *c, const gmg_problem *p)
 {
   const struct {
     const char *name;
@@ -111,6 +115,12 @@ static gmg_status check(gmg_context *c, const gmg_problem *p)
       if (p->bc[a][side] == GMG_ROBIN)
         return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem.bc[%d][%d] = GMG_ROBIN: box stencils take Dirichlet, Neumann and periodic "
                         "walls", a, side);
+  return GMG_OK;
+}
+
+static gmg_status check(gmg_context *c, const gmg_problem *p)
+{
+  GMG_TRY(gmg_box_check_problem(c, p));
   return check_entries(c, p);
 }
 
@@ -132,7 +142,7 @@ static void transform(const double matrix[3][3], int axis, double entry[27])
 static const double to_products[3][3] = {{1, 1, 1}, {-1, 0, 1}, {-0.5, 0, -0.5}};
 static const double to_entries[3][3] = {{0, -0.5, -1}, {1, 0, 2}, {0, 0.5, -1}};
 
-/* By what a product is divided on a mesh that is q[a] times as wide. share: of the axes in the couplings. */
+/* The divisor of a product on a mesh that is q[a] times as wide along axis a. share: the couplings of the axes. */
 static double divisor(const int product[3], const double q[3], const double share[3])
 {
   double slopes = 1, shares = 0, inverse = 0, only = 1;
@@ -160,7 +170,7 @@ static void widen(const double q[3], double entry[27])
 }
 
 /* Makes the entries add up to 0. */
-static void take_reaction(double entry[27])
+static void remove_reaction(double entry[27])
 {
   entry[CENTRE] = 0;
   entry[CENTRE] = -sum_of(entry);
@@ -178,26 +188,26 @@ static gmg_status create(gmg_exec *e, const gmg_problem *p, const gmg_axis axis[
   return GMG_OK;
 }
 
-static gmg_box *box_of(const gmg_operator *A) { return (gmg_box *)A->box; } /* the operator's own */
+static gmg_box *box_of(const gmg_operator *A) { return (gmg_box *)A->box; } /* without const: the operator owns it */
 
 static void load(const gmg_exec *e, const gmg_problem *p, const struct gmg_faces *faces, gmg_operator *A)
 {
   (void)e, (void)faces;
   memcpy(box_of(A)->entry, flat(p), sizeof A->box->entry);
-  take_reaction(box_of(A)->entry);
+  remove_reaction(box_of(A)->entry);
 }
 
-static void coarsen(const gmg_exec *e, const gmg_operator *A, gmg_carriers by, gmg_operator *C)
+static void coarsen(const gmg_exec *e, const gmg_operator *A, gmg_coarsening_maps by, gmg_operator *C)
 {
   (void)e, (void)by;
   double q[3];
   for (int a = 0; a < 3; a++) q[a] = A->coarsened[a] ? C->h[a] / A->h[a] : 1;
   memcpy(box_of(C)->entry, A->box->entry, sizeof A->box->entry);
   widen(q, box_of(C)->entry);
-  take_reaction(box_of(C)->entry);
+  remove_reaction(box_of(C)->entry);
 }
 
-static void lower(const gmg_exec *e, const gmg_operator *from, gmg_operator *to)
+static void to_low(const gmg_exec *e, const gmg_operator *from, gmg_operator *to)
 {
   (void)e;
   memcpy(box_of(to)->entry, from->box->entry, sizeof from->box->entry);
@@ -205,38 +215,45 @@ static void lower(const gmg_exec *e, const gmg_operator *from, gmg_operator *to)
 
 /* --- smoothing ---------------------------------------------------------------------------------------------------------------- */
 
-/* The symbol of D^-1 A at the frequency 2 pi m / SAMPLES along each axis. */
-enum { SAMPLES = 16 };
+enum { MAX_SAMPLES = 16 };
 
-static double symbol_at(const gmg_operator *A, const double *cosine, const int m[3])
+/* The symbol of D^-1 A at the frequency 2 pi m / samples along each axis: its real part. */
+static double symbol_at(const double entry[27], double shift, const double *cosine, int samples, const int m[3])
 {
-  double sum = A->shift;
+  double sum = shift;
   for (int e = 0; e < 27; e++) {
-    if (A->box->entry[e] == 0) continue;
+    if (entry[e] == 0) continue;
     const int phase = (e % 3 - 1) * m[0] + (e / 3 % 3 - 1) * m[1] + (e / 9 - 1) * m[2];
-    sum += A->box->entry[e] * cosine[(phase % SAMPLES + SAMPLES) % SAMPLES];
+    sum += entry[e] * cosine[(phase % samples + samples) % samples];
   }
-  return sum / (A->box->entry[CENTRE] + A->shift);
+  return sum / (entry[CENTRE] + shift);
 }
 
-/* Over all frequencies that are high along an axis which is coarsened. */
-static void high_frequency_range(const gmg_operator *A, double *lowest, double *highest)
+void gmg_box_smoothing_range(const gmg_operator *A, const double entry[27], double shift, int samples, double *lowest,
+                             double *highest)
 {
-  double cosine[SAMPLES];
+  double cosine[MAX_SAMPLES];
+  const int half = samples / 2;
   int m[3], any = A->coarsened[0] || A->coarsened[1] || A->coarsened[2];
-  for (int i = 0; i < SAMPLES; i++) cosine[i] = cos(2 * M_PI * i / SAMPLES);
+  for (int i = 0; i < samples; i++) cosine[i] = cos(2 * M_PI * i / samples);
   *lowest = INFINITY, *highest = 0;
-  for (m[2] = 0; m[2] <= (A->n[2] > 1 ? SAMPLES / 2 : 0); m[2]++)
-    for (m[1] = 1 - (A->n[1] > 1 ? SAMPLES / 2 : 1); m[1] <= (A->n[1] > 1 ? SAMPLES / 2 : 0); m[1]++)
-      for (m[0] = 1 - (A->n[0] > 1 ? SAMPLES / 2 : 1); m[0] <= (A->n[0] > 1 ? SAMPLES / 2 : 0); m[0]++) {
+  for (m[2] = 0; m[2] <= (A->n[2] > 1 ? half : 0); m[2]++)
+    for (m[1] = 1 - (A->n[1] > 1 ? half : 1); m[1] <= (A->n[1] > 1 ? half : 0); m[1]++)
+      for (m[0] = 1 - (A->n[0] > 1 ? half : 1); m[0] <= (A->n[0] > 1 ? half : 0); m[0]++) {
         int high = !any && (m[0] || m[1] || m[2]);
-        for (int a = 0; a < 3; a++) high |= A->coarsened[a] && 4 * abs(m[a]) >= SAMPLES;
-        const double value = high ? symbol_at(A, cosine, m) : 0;
+        for (int a = 0; a < 3; a++) high |= A->coarsened[a] && 4 * abs(m[a]) >= samples;
+        const double value = high ? symbol_at(entry, shift, cosine, samples, m) : 0;
         if (high) *lowest = fmin(*lowest, value), *highest = fmax(*highest, value);
       }
   if (*highest == 0) *lowest = *highest = 1; /* a single unknown */
   *lowest = fmax(*lowest, 0.01 * *highest);  /* a stencil may be singular at a high frequency, too */
   if (*highest < 1.001 * *lowest) *highest = 1.001 * *lowest;
+}
+
+/* The range of eigenvalues of D^-1 A at high frequencies: those that are high along a coarsened axis. */
+static void smoothing_range(const gmg_operator *A, double *lowest, double *highest)
+{
+  gmg_box_smoothing_range(A, A->box->entry, A->shift, MAX_SAMPLES, lowest, highest);
 }
 
 extern const gmg_operator_ops gmg_box_host_f32, gmg_box_host_f64, gmg_box_cuda_f32, gmg_box_cuda_f64;
@@ -248,9 +265,10 @@ const gmg_operator_kind gmg_box_stencil = {
     .describes = describes,
     .check = check,
     .reaction = reaction,
-    .strengths = strengths,
+    .smoother_trait = GMG_SMOOTHER_BOX,
+    .measure = measure,
     .create = create,
     .load = load,
     .coarsen = coarsen,
-    .lower = lower,
-    .high_frequency_range = high_frequency_range};
+    .to_low = to_low,
+    .smoothing_range = smoothing_range};

@@ -3,19 +3,20 @@
 #ifndef GMG_STENCIL_BOX_BOX_H
 #define GMG_STENCIL_BOX_BOX_H
 
-#include "core/layout.h"
+#include "stencil/operator/row.h"
+
 #include "core/real.h"
 #include "gmg_smoother.h"
 
 /* The operator of a level, for kernels. */
 typedef struct {
-  gmg_layout at;
+  gmg_layout layout;
   int dim, wraps[3], mirrors[3][2];
   real entry[27]; /* the shift included */
-  real diag;      /* where an axis has a single unknown, which may be its own neighbour: not entry[13] */
+  real diag;      /* entry[13], plus all entries of neighbours that are the unknown itself */
 } gmg_box_rows;
 
-/* Whether neighbour a of the single unknown of an axis is that unknown. */
+/* Whether neighbour a along an axis (0: below, 1: the unknown itself, 2: above) is the unknown itself. */
 GMG_INLINE int gmg_box_is_itself(const gmg_operator *A, int axis, int a)
 {
   return a == 1 || (A->n[axis] == 1 && A->box->mirrors[axis][a / 2]);
@@ -25,7 +26,7 @@ static inline gmg_box_rows gmg_box_rows_of(const gmg_operator *A)
 {
   gmg_box_rows s;
   double diag = A->shift;
-  s.at = gmg_layout_packed(A->n), s.dim = A->dim;
+  s.layout = gmg_residual_layouts_of(A).u, s.dim = A->dim;
   for (int a = 0; a < 3; a++) {
     s.wraps[a] = A->wraps[a];
     for (int side = 0; side < 2; side++) s.mirrors[a][side] = A->box->mirrors[a][side];
@@ -48,7 +49,7 @@ typedef struct {
 
 GMG_INLINE gmg_box_steps gmg_box_steps_at(const gmg_box_rows *s, int axis, size_t i)
 {
-  const long n = (long)s->at.n[axis], pitch = (long)gmg_pitch(s->at, axis), inside = n > 1 ? pitch : 0;
+  const long n = (long)s->layout.n[axis], pitch = (long)gmg_pitch(s->layout, axis), inside = n > 1 ? pitch : 0;
   const int low = i > 0, high = (long)i + 1 < n;
   const gmg_box_steps x = {
       {low ? -pitch : s->wraps[axis] ? (n - 1) * pitch : inside, 0, high ? pitch : s->wraps[axis] ? -(n - 1) * pitch : -inside},

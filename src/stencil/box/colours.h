@@ -1,6 +1,6 @@
-/* Colours for box stencils: unknowns of one colour are no neighbours. Along each axis there are two, even and odd, and a third for
-   the last unknown of a periodic axis with an odd number. Compiled as C and as CUDA. Calls nothing; included by smoothers of box
-   stencils. */
+/* Colours for box stencils: no two unknowns of one colour are neighbours. Along each axis there are two, even and odd. The last
+   unknown of a periodic axis with an odd number of unknowns has a third. Compiled as C and as CUDA. Calls nothing; included by
+   smoothers of box stencils. */
 #ifndef GMG_STENCIL_BOX_COLOURS_H
 #define GMG_STENCIL_BOX_COLOURS_H
 

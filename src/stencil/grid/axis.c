@@ -2,7 +2,6 @@
    operator, map and mg. */
 #include "axis.h"
 
-
 #include <math.h>
 
 static int wall_has_unknown(const gmg_axis_spec *s, int side)
@@ -50,7 +49,7 @@ gmg_axis_spec gmg_axis_spec_coarsened(const gmg_axis_spec *fine)
     return c;
   }
   const size_t m = gmg_axis_intervals(fine), beyond = fine->n - m + 1; /* n = m + beyond - 1 */
-  const size_t mc = m == 1 ? 0 : (m + 1) / 2; /* m = 1 and n = 2: two flux walls, merged into one unknown */
+  const size_t mc = m == 1 ? 0 : (m + 1) / 2; /* m = 1 and n = 2: an unknown on each wall; both become one */
   c.n = mc + beyond - 1;
   return c;
 }
@@ -200,17 +199,20 @@ static void fill_walls(gmg_axis *x, const ruler *r)
   const gmg_axis_spec *s = &x->spec;
   const int on_vertex = s->centering == GMG_VERTEX && s->merged == 1;
   for (int side = 0; side < 2; side++) {
-    const size_t end = side ? s->n - 1 : 0;
+    const size_t end = side ? x->entries - 1 : 0;
     const place wall = at(side ? r->intervals : 0);
-    const double d = fabs(distance(r, unknown(r, end), wall)), out = side ? 1 : -1;
+    const double d = fabs(distance(r, unknown(r, side ? s->n - 1 : 0), wall)), out = side ? 1 : -1;
     double conductance, source, *share = side ? &x->hi_diag[end] : &x->lo_diag[end];
     wall_terms(s, side, d > 0 ? d : x->h, &conductance, &source, &x->ghost_u[side], &x->ghost_g[side]);
-    *share += conductance / x->weight[end];
-    x->fold[side] = source / x->weight[end];
+    *share += conductance / x->volume[end];
+    x->fold[side] = source / x->volume[end];
     x->ghost_x[side] = x->x[end] + out * (on_vertex ? (d > 0 ? d : x->h) : 2 * d);
   }
-  if (periodic(s)) x->ghost_x[0] = x->x[s->n - 1] - s->length, x->ghost_x[1] = x->x[0] + s->length;
+  if (periodic(s)) x->ghost_x[0] = x->x[x->entries - 1] - s->length, x->ghost_x[1] = x->x[0] + s->length;
 }
+
+/* The row whose values an entry has. */
+static size_t row_of_entry(const gmg_axis *x, size_t entry) { return entry + 1 < x->entries ? entry : x->n - 1; }
 
 static void fill(gmg_axis *x)
 {
@@ -218,12 +220,13 @@ static void fill(gmg_axis *x)
   const ruler r = ruler_of(s);
   const size_t n = s->n;
   const int around = periodic(s);
-  const int slab = gmg_axis_intervals(s) == 0; /* a single vertex between two flux walls */
+  const int slab = gmg_axis_intervals(s) == 0; /* a single vertex between two Neumann or Robin walls */
   x->h = mean_width(s);
   double min_width, max_width;
   gmg_axis_widths(s, &min_width, &max_width);
   x->stretch = max_width / min_width;
-  for (size_t i = 0; i < n; i++) {
+  for (size_t e = 0; e < x->entries; e++) {
+    const size_t i = row_of_entry(x, e);
     const int low = i == 0 && !around, high = i == n - 1 && !around;
     const place here = unknown(&r, i);
     place below = unknown(&r, i > 0 ? i - 1 : n - 1), above = unknown(&r, i < n - 1 ? i + 1 : 0);
@@ -231,25 +234,36 @@ static void fill(gmg_axis *x)
       if (i == 0) below.t[j] -= r.intervals;
       if (i == n - 1) above.t[j] += r.intervals;
     }
-    x->x[i] = place_x(&r, here);
-    x->weight[i] = slab ? x->h : distance(&r, face(&r, i), face(&r, i + 1));
-    x->lo[i] = low || n == 1 ? 0 : 1 / (distance(&r, below, here) * x->weight[i]);
-    x->hi[i] = high || n == 1 ? 0 : 1 / (distance(&r, here, above) * x->weight[i]);
-    x->lo_diag[i] = x->lo[i];
-    x->hi_diag[i] = x->hi[i];
+    x->x[e] = place_x(&r, here);
+    x->volume[e] = slab ? x->h : distance(&r, face(&r, i), face(&r, i + 1));
+    x->lo[e] = low || n == 1 ? 0 : 1 / (distance(&r, below, here) * x->volume[e]);
+    x->hi[e] = high || n == 1 ? 0 : 1 / (distance(&r, here, above) * x->volume[e]);
+    x->lo_diag[e] = x->lo[e];
+    x->hi_diag[e] = x->hi[e];
   }
   fill_walls(x, &r);
-  for (size_t i = 0; i < n; i++) x->diag[i] = x->lo_diag[i] + x->hi_diag[i];
+  for (size_t e = 0; e < x->entries; e++) x->diag[e] = x->lo_diag[e] + x->hi_diag[e];
+}
+
+int gmg_axis_is_uniform(const gmg_axis_spec *s) { return !s->coord && s->merged == 1 && gmg_axis_intervals(s) > 0; }
+
+double gmg_axis_length(const gmg_axis *x)
+{
+  double length = 0;
+  if (x->entries < x->n) return x->volume[0] + x->volume[1] * (double)(x->n - 2) + x->volume[2];
+  for (size_t i = 0; i < x->n; i++) length += x->volume[i];
+  return length;
 }
 
 gmg_status gmg_axis_create(gmg_context *context, const gmg_axis_spec *spec, gmg_axis *x)
 {
-  const size_t n = spec->n;
-  *x = (gmg_axis){.spec = *spec, .n = n};
-  if (n < gmg_memory_host.most(NULL) / GMG_AXIS_BYTES) x->x = gmg_memory_host.alloc(NULL, n * 7 * sizeof(double));
-  if (!x->x) return gmg_fail(context, GMG_ERR_MEMORY, "axis of %zu unknowns: its arrays could not be allocated", n);
+  /* maps between nested axes need all positions */
+  const size_t n = gmg_axis_is_uniform(spec) && !spec->nested && spec->n > GMG_AXIS_LONG ? GMG_AXIS_SHORT : spec->n;
+  *x = (gmg_axis){.spec = *spec, .n = spec->n, .entries = n};
+  if (n < gmg_memory_host.max_bytes(NULL) / GMG_AXIS_BYTES) x->x = gmg_memory_host.alloc(NULL, n * 7 * sizeof(double));
+  if (!x->x) return gmg_fail(context, GMG_ERR_MEMORY, "axis of %zu unknowns: its arrays could not be allocated", spec->n);
   x->lo = x->x + n, x->hi = x->lo + n, x->lo_diag = x->hi + n, x->hi_diag = x->lo_diag + n;
-  x->diag = x->hi_diag + n, x->weight = x->diag + n;
+  x->diag = x->hi_diag + n, x->volume = x->diag + n;
   fill(x);
   return GMG_OK;
 }
@@ -257,5 +271,5 @@ gmg_status gmg_axis_create(gmg_context *context, const gmg_axis_spec *spec, gmg_
 void gmg_axis_destroy(gmg_axis *x)
 {
   gmg_memory_host.release(NULL, x->x);
-  x->x = x->lo = x->hi = x->lo_diag = x->hi_diag = x->diag = x->weight = NULL;
+  x->x = x->lo = x->hi = x->lo_diag = x->hi_diag = x->diag = x->volume = NULL;
 }

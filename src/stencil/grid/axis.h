@@ -11,7 +11,7 @@
    - Nested (if beta is an array): `merged` neighbouring control volumes of the finest mesh form one cell. */
 typedef struct gmg_axis_spec {
   size_t n;
-  double length; /* of the domain; for a single vertex between two flux walls: of the slab that it represents */
+  double length; /* of the domain; for a single vertex between Neumann or Robin walls: of the slab that it represents */
   gmg_centering centering;
   gmg_bc bc[2];
   double robin[2][2];  /* {a, b} */
@@ -22,38 +22,55 @@ typedef struct gmg_axis_spec {
   double beta;         /* mean coefficient, for the strength of the coupling */
 } gmg_axis_spec;
 
-/* The 1D operator. Row i is diag[i] u_i - lo[i] u_below - hi[i] u_above = f_i, plus fold g at the two ends. A coupling is a
-   conductance divided by the control volume. Coefficients on faces multiply all terms of their faces, except g of a Neumann wall,
-   which is already a flux. */
+/* The 1D operator. Row i is diag[i] u_i - lo[i] u_below - hi[i] u_above = f_i + fold g, where fold is 0 except at the two ends. A
+   coupling is a conductance divided by the control volume. Coefficients on faces multiply all terms of their faces, except g of a
+   Neumann wall, which is already a flux.
+
+   The arrays have an entry for each row. On a long uniform axis all rows but the first and the last are equal. The arrays then have
+   three entries: for the first row, for the inner rows, for the last row (gmg_axis_entry()). */
 typedef struct gmg_axis {
   gmg_axis_spec spec;
   size_t n;
+  size_t entries;  /* of the arrays: n or GMG_AXIS_SHORT */
   double h;        /* mean mesh width */
-  double stretch;  /* largest over smallest mesh width */
-  double *x;       /* [n] positions */
-  double *lo;      /* [n] */
-  double *hi;      /* [n] */
-  double *lo_diag; /* [n] the lower face's part of the diagonal: lo, or the wall term */
-  double *hi_diag; /* [n] */
-  double *diag;    /* [n] lo_diag + hi_diag */
-  double *weight;  /* [n] control volumes */
+  double stretch;  /* largest over smallest width of the finest mesh */
+  double *x;       /* positions; not the inner ones if there are fewer than n entries */
+  double *lo;
+  double *hi;
+  double *lo_diag; /* the lower face's part of the diagonal: lo, or the wall term */
+  double *hi_diag;
+  double *diag;    /* lo_diag + hi_diag */
+  double *volume;  /* control volumes */
   double fold[2];  /* f_eff = f + fold g */
   double ghost_x[2], ghost_u[2], ghost_g[2]; /* position of the ghost beyond an end; its value is ghost_u u_end + ghost_g g */
 } gmg_axis;
 
 gmg_axis_spec gmg_axis_spec_of(const gmg_problem *problem, int axis);
-size_t gmg_axis_intervals(const gmg_axis_spec *spec); /* number of mesh widths in the length */
-size_t gmg_problem_intervals(const gmg_problem *problem, int axis); /* the same, of the finest mesh */
+size_t gmg_axis_intervals(const gmg_axis_spec *spec); /* number of mesh widths in the length, on this level */
+size_t gmg_problem_intervals(const gmg_problem *problem, int axis); /* gmg_axis_intervals() of the finest mesh */
 void gmg_axis_widths(const gmg_axis_spec *spec, double *min_width, double *max_width); /* of the finest mesh */
 double gmg_axis_coupling(const gmg_axis_spec *spec);  /* beta / h^2, with the mean width h; 0 for a single unknown */
 
-/* Temporary host memory per unknown, in bytes, including the maps. An axis that needs more than there is gives GMG_ERR_MEMORY. */
+/* Uniform axes of more than GMG_AXIS_LONG unknowns have GMG_AXIS_SHORT entries. */
+enum { GMG_AXIS_LONG = 8192, GMG_AXIS_SHORT = 3 };
+
+/* The entry of row i in the arrays of an axis. */
+static inline size_t gmg_axis_entry(const gmg_axis *x, size_t i)
+{
+  return x->entries == x->n || i == 0 ? i : i + 1 == x->n ? GMG_AXIS_SHORT - 1 : 1;
+}
+
+int gmg_axis_is_uniform(const gmg_axis_spec *spec); /* has the same mesh width everywhere, and is not merged */
+double gmg_axis_length(const gmg_axis *axis);        /* the sum of the control volumes */
+
+/* Temporary host memory per unknown, in bytes, including the maps. */
 enum { GMG_AXIS_BYTES = 168 };
+/* Fails with GMG_ERR_MEMORY if the axis needs more than the machine has. */
 gmg_status gmg_axis_create(gmg_context *context, const gmg_axis_spec *spec, gmg_axis *axis);
 void gmg_axis_destroy(gmg_axis *axis); /* frees the arrays, keeps the scalars */
 
-/* Coarsens an axis with n > 1 by 2. Plain: ceil(m/2) equal intervals on the same length, so a uniform axis stays uniform for any
-   size. Nested: pairs of neighbours are merged; an odd one at the end stays alone. */
+/* Coarsens an axis with n > 1 by 2. Plain: m intervals become ceil(m/2) of equal size; a uniform axis stays uniform. Nested: pairs
+   of neighbours are merged; an odd one at the end stays alone. */
 gmg_axis_spec gmg_axis_spec_coarsened(const gmg_axis_spec *fine);
 
 /* Semi-coarsening. An axis is coarsened if it has more than one unknown, and if its coupling beta/h^2 is at least `threshold` times

@@ -15,18 +15,18 @@ typedef struct {
 
 /* Temporary tables are allocated like fields, because the tables of long axes are long: page faults would take longer than filling
    them. */
-static void *space(size_t bytes) { return gmg_memory_host.alloc(NULL, bytes); }
-static void leave(void *space) { gmg_memory_host.release(NULL, space); }
+static void *allocate(size_t bytes) { return gmg_memory_host.alloc(NULL, bytes); }
+static void release(void *values) { gmg_memory_host.release(NULL, values); }
 
 static int table_alloc(table *t, size_t rows, size_t cols, int width)
 {
   *t = (table){.rows = rows, .cols = cols, .width = width};
-  t->first = space(rows * sizeof *t->first);
-  t->weight = space(rows * (size_t)width * sizeof *t->weight);
+  t->first = allocate(rows * sizeof *t->first);
+  t->weight = allocate(rows * (size_t)width * sizeof *t->weight);
   return t->first && t->weight;
 }
 
-static void table_free(table *t) { leave(t->first), leave(t->weight); }
+static void table_free(table *t) { release(t->first), release(t->weight); }
 
 /* A map whose rows have one entry, which is 1. Row i reads column i up / down, or the last one. */
 static int pick(table *t, size_t rows, size_t cols, size_t up, size_t down)
@@ -42,8 +42,6 @@ static int pick(table *t, size_t rows, size_t cols, size_t up, size_t down)
 
 /* Position of a coarse unknown. -1 and n are the ghosts. */
 static double coarse_x(const gmg_axis *x, int c) { return c < 0 ? x->ghost_x[0] : c < (int)x->n ? x->x[c] : x->ghost_x[1]; }
-
-static int is_uniform(const gmg_axis_spec *s) { return !s->coord && s->merged == 1 && gmg_axis_intervals(s) > 0; }
 
 /* Twice the position of unknown 0 of a uniform axis, in mesh widths. */
 static int64_t twice_first(const gmg_axis_spec *s)
@@ -63,18 +61,26 @@ static int place_between(const gmg_axis_spec *fine, const gmg_axis_spec *coarse,
   return (int)c;
 }
 
+/* The same by positions; c: the result for unknown i - 1. */
+static int place_by_position(const gmg_axis *fine, const gmg_axis *coarse, size_t i, int c, double *share)
+{
+  const double x = fine->x[i], dust = 1e-9 * coarse->h;
+  while (c + 1 < (int)coarse->n && coarse_x(coarse, c + 1) <= x + dust) c++;
+  const double low = coarse_x(coarse, c), width = coarse_x(coarse, c + 1) - low;
+  *share = width > 0 ? (x - low) / width : 0;
+  return c;
+}
+
 /* Row i interpolates between the two coarse positions that enclose fine position x_i. */
 static int interpolate(table *t, const gmg_axis *fine, const gmg_axis *coarse)
 {
-  const int uniform = is_uniform(&fine->spec) && is_uniform(&coarse->spec);
+  const int uniform = gmg_axis_is_uniform(&fine->spec) && gmg_axis_is_uniform(&coarse->spec);
   if (!table_alloc(t, fine->n, coarse->n, 2)) return 0;
   int c = -1; /* positions increase */
   for (size_t i = 0; i < fine->n; i++) {
-    const double x = fine->x[i], dust = 1e-9 * coarse->h;
-    while (!uniform && c + 1 < (int)coarse->n && coarse_x(coarse, c + 1) <= x + dust) c++;
-    const double low = coarse_x(coarse, c), width = coarse_x(coarse, c + 1) - low;
-    double s = width > 0 ? (x - low) / width : 0;
+    double s = 0;
     if (uniform) c = place_between(&fine->spec, &coarse->spec, i, &s);
+    else c = place_by_position(fine, coarse, i, c, &s);
     if (fabs(s - round(s)) < 1e-9) s = round(s); /* nested points: no rounding errors in the weights */
     t->first[i] = c;
     t->weight[2 * i] = 1 - s;
@@ -110,6 +116,8 @@ static int prolong(table *t, const gmg_axis *fine, const gmg_axis *coarse)
   return coarse->spec.nested ? pick(t, fine->n, coarse->n, 1, 2) : prolong_linear(t, fine, coarse);
 }
 
+static double volume_of(const gmg_axis *x, long i) { return x->volume[gmg_axis_entry(x, (size_t)i)]; }
+
 /* Coarse cell c covers q <= 2 fine cells. Its row is their mean, weighted by overlap and volume. */
 static int average(table *t, const gmg_axis *fine, const gmg_axis *coarse)
 {
@@ -122,7 +130,7 @@ static int average(table *t, const gmg_axis *fine, const gmg_axis *coarse)
     t->first[c] = first;
     for (int m = 0; m < 3; m++) {
       const double overlap = fmin(end, first + m + 1) - fmax(begin, first + m);
-      w[m] = overlap > 1e-9 ? overlap * fine->weight[first + m] : 0;
+      w[m] = overlap > 1e-9 ? overlap * volume_of(fine, first + m) : 0;
       sum += w[m];
     }
     for (int m = 0; m < 3; m++) w[m] /= sum;
@@ -145,7 +153,7 @@ static int adjoint(table *t, const table *p, const gmg_axis *fine, const gmg_axi
       const double w = p->weight[row * p->width + m];
       if (w == 0 || c < 0 || c >= nc) continue;
       if (t->first[c] > i) t->first[c] = (int)i;
-      t->weight[c * ADJOINT_WIDTH + (i - t->first[c])] += w * fine->weight[row] / coarse->weight[c];
+      t->weight[c * ADJOINT_WIDTH + (i - t->first[c])] += w * volume_of(fine, row) / volume_of(coarse, c);
     }
   }
   for (long c = 0; normalised && c < nc; c++) {
@@ -163,7 +171,7 @@ static int build(table *t, gmg_map_kind kind, const gmg_axis *fine, const gmg_ax
   int done = 0;
   /* faces of merged cells are every second fine face, and the last */
   if (kind == GMG_MAP_FACES) return pick(t, coarse->n + 1, fine->n + 1, fine == coarse ? 1 : 2, 1);
-  if (kind == GMG_MAP_IDENTITY || (fine == coarse && kind != GMG_MAP_INTERPOLATE)) return pick(t, fine->n, fine->n, 1, 1);
+  if (fine == coarse && kind != GMG_MAP_INTERPOLATE) return pick(t, fine->n, fine->n, 1, 1);
   if (kind == GMG_MAP_INTERPOLATE) {
     done = fine == coarse ? pick(t, fine->n, fine->n, 1, 1) : interpolate(t, fine, coarse);
     for (size_t i = 0; done && i < t->rows; i++) t->first[i] += 1; /* column 0 is the lower ghost */
@@ -191,11 +199,11 @@ static void narrow(table *t)
   t->width = need;
 }
 
-/* Whether row r equals row r - out, shifted by `in` columns. */
-static int repeats(const table *t, size_t r, int out, int in)
+/* Whether row r equals row r - period, shifted by `step` columns. */
+static int repeats(const table *t, size_t r, int period, int step)
 {
-  const double *w = &t->weight[r * (size_t)t->width], *before = w - out * t->width;
-  if (t->first[r] != t->first[r - (size_t)out] + in) return 0;
+  const double *w = &t->weight[r * (size_t)t->width], *before = w - period * t->width;
+  if (t->first[r] != t->first[r - (size_t)period] + step) return 0;
   for (int m = 0; m < t->width; m++)
     if (fabs(w[m] - before[m]) > 1e-12) return 0;
   return 1;
@@ -206,34 +214,37 @@ static int repeats(const table *t, size_t r, int out, int in)
 static void find_repetition(const table *t, gmg_map *map)
 {
   static const struct {
-    int out, in, max_width; /* the patterns for which kernels have loops */
+    int period, step, max_width; /* the patterns for which kernels have loops */
   } kinds[] = {{1, 2, 4}, {2, 1, 2}, {1, 1, 1}};
   const size_t n = t->rows;
   for (int kind = 0; kind < 3; kind++) {
-    const int out = kinds[kind].out, in = kinds[kind].in;
+    const int period = kinds[kind].period, step = kinds[kind].step;
     if (t->width > kinds[kind].max_width) continue;
     for (size_t begin = 0; begin + 8 < n;) {
-      const int inside = t->first[begin] >= 0 && t->first[begin + (size_t)out - 1] + t->width <= (int)t->cols;
-      size_t end = begin + (size_t)out;
+      const int inside = t->first[begin] >= 0 && t->first[begin + (size_t)period - 1] + t->width <= (int)t->cols;
+      size_t end = begin + (size_t)period;
       if (!inside) {
         begin++;
         continue;
       }
-      while (end < n && repeats(t, end, out, in) && t->first[end] + t->width <= (int)t->cols) end++;
+      while (end < n && repeats(t, end, period, step) && t->first[end] + t->width <= (int)t->cols) end++;
       if ((int)(end - begin) > map->end - map->begin) {
         *map = (gmg_map){.rows = map->rows, .cols = map->cols, .width = map->width, .begin = (int)begin, .end = (int)end,
-                         .out = out, .in = in};
-        for (int r = 0; r < out; r++) map->at[r] = t->first[begin + (size_t)r];
-        for (int r = 0; r < out; r++)
+                         .period = period, .step = step};
+        for (int r = 0; r < period; r++) map->at[r] = t->first[begin + (size_t)r];
+        for (int r = 0; r < period; r++)
           for (int m = 0; m < t->width; m++) map->repeat[r][m] = t->weight[(begin + (size_t)r) * (size_t)t->width + (size_t)m];
       }
-      begin = end - (size_t)out + 1;
+      begin = end - (size_t)period + 1;
     }
   }
 }
 
-/* Whether row 1 reads the wall below instead of the other side of its pair. This happens if the mesh is stretched so much that the
-   unknown lies before its parent. */
+/* Maps of values wrap. Those of ghosts and faces do not. */
+static int has_values(gmg_map_kind kind) { return kind != GMG_MAP_INTERPOLATE && kind != GMG_MAP_FACES; }
+
+/* Whether row 1 interpolates between column 0 and the wall below, instead of columns 0 and 1. This happens if the mesh is stretched
+   so much that the unknown lies before its parent. */
 static int reads_wall(const table *t)
 {
   const double *w = t->weight + t->width;
@@ -245,8 +256,8 @@ static gmg_pairs find_pairs(const table *t)
 {
   static const struct {
     gmg_pairs kind;
-    int rows, cols, low, high; /* fits if rows of the map * rows = columns * cols; row r may read the columns from low to high
-                                  relative to its place */
+    int rows, cols, low, high; /* fits if the map's rows * `rows` = its columns * `cols`, and row r reads only columns from
+                                  low to high relative to its place */
   } kinds[] = {{GMG_PAIRS_AVERAGE, 2, 1, 0, 1}, {GMG_PAIRS_ADJOINT, 2, 1, -1, 2}, {GMG_PAIRS_LINEAR, 1, 2, 0, 1}};
   for (int kind = 0; kind < 3; kind++) {
     int fits = t->rows * (size_t)kinds[kind].rows == t->cols * (size_t)kinds[kind].cols;
@@ -264,46 +275,134 @@ static gmg_pairs find_pairs(const table *t)
 }
 
 /* The actual column of an index: wrapped on a periodic axis, and otherwise clamped, with weight 0. */
-static int *make_wrap(const table *t, int periodic)
+static int column_of(int i, int n, int periodic)
 {
-  const int n = (int)t->cols, pad = GMG_MAP_PAD;
-  int *wrap = space((size_t)(n + 2 * pad) * sizeof *wrap);
-  for (int i = -pad; wrap && i < n + pad; i++) {
-    const int around = ((i % n) + n) % n, clamped = i < 0 ? 0 : i >= n ? n - 1 : i;
-    wrap[i + pad] = periodic ? around : clamped;
-  }
-  return wrap;
+  const int around = ((i % n) + n) % n, clamped = i < 0 ? 0 : i >= n ? n - 1 : i;
+  return periodic ? around : clamped;
 }
 
-static gmg_status upload(gmg_exec *e, const table *t, const int *wrap, gmg_map *map)
+static gmg_status upload_wrap(gmg_exec *e, int cols, int periodic, gmg_map *map)
 {
-  void *weight, *first, *wraps;
+  int ends[2 * GMG_MAP_PAD + 1] = {0};
+  const gmg_repeating shape = {.head = GMG_MAP_PAD, .period = 1, .count = (size_t)cols, .tail = GMG_MAP_PAD, .width = 1};
+  void *wrap;
+  for (int i = 0; i < GMG_MAP_PAD; i++) {
+    ends[i] = column_of(i - GMG_MAP_PAD, cols, periodic);
+    ends[GMG_MAP_PAD + 1 + i] = column_of(cols + i, cols, periodic);
+  }
+  GMG_TRY(gmg_exec_repeating_ints(e, "transfer wrap", shape, 1, ends, &wrap));
+  map->wrap = (const int *)wrap + GMG_MAP_PAD;
+  return GMG_OK;
+}
+
+/* --- long axes ---------------------------------------------------------------------------------------------------------------- */
+
+/* On a long uniform axis whose intervals are merged in pairs, or not at all, all rows but some at the ends repeat. Such a map is
+   built for short axes with the same walls and mesh widths, and then gets more of the rows that repeat. */
+enum { SHORT_INTERVALS = 64 };
+
+static int has_short_form(const gmg_axis *fine, const gmg_axis *coarse)
+{
+  if (fine->entries == fine->n || !gmg_axis_is_uniform(&coarse->spec)) return 0;
+  return fine == coarse || gmg_axis_intervals(&fine->spec) == 2 * gmg_axis_intervals(&coarse->spec);
+}
+
+static gmg_axis_spec short_spec_of(const gmg_axis *x, size_t intervals)
+{
+  gmg_axis_spec s = x->spec;
+  s.n = x->n - gmg_axis_intervals(&x->spec) + intervals;
+  s.length = x->h * (double)intervals;
+  s.mesh = intervals;
+  s.base = s.n;
+  return s;
+}
+
+/* Creates the short axes. On failure there is nothing to destroy. */
+static gmg_status create_short_axes(gmg_context *context, const gmg_axis *fine, const gmg_axis *coarse, gmg_axis x[2])
+{
+  const gmg_axis_spec spec[2] = {short_spec_of(fine, SHORT_INTERVALS),
+                                 short_spec_of(coarse, fine == coarse ? SHORT_INTERVALS : SHORT_INTERVALS / 2)};
+  GMG_TRY(gmg_axis_create(context, &spec[0], &x[0]));
+  const gmg_status status = gmg_axis_create(context, &spec[1], &x[1]);
+  if (status != GMG_OK) gmg_axis_destroy(&x[0]);
+  return status;
+}
+
+/* Removes all rows that repeat but one period. Returns the shape, which then has `more` rows that repeat. */
+static gmg_repeating cut(table *t, const gmg_map *map, size_t more)
+{
+  const size_t head = (size_t)map->begin, period = (size_t)map->period, count = (size_t)(map->end - map->begin) / period;
+  const size_t after = head + period * count, tail = t->rows - after, width = (size_t)t->width;
+  for (size_t r = 0; r < tail; r++) {
+    t->first[head + period + r] = t->first[after + r];
+    for (size_t m = 0; m < width; m++) t->weight[(head + period + r) * width + m] = t->weight[(after + r) * width + m];
+  }
+  t->rows = head + period + tail;
+  return (gmg_repeating){head, period, count + more / period, tail, width};
+}
+
+/* Uploads the map of long axes from the table of short ones, which `map` describes. The long axes have more rows and columns. */
+static gmg_status upload_long(gmg_exec *e, table *t, size_t more_rows, size_t more_cols, int periodic, gmg_map *map)
+{
+  void *weight, *first;
+  const int step = map->step;
+  gmg_repeating shape = cut(t, map, more_rows);
+  for (size_t r = shape.head + shape.period; r < t->rows; r++) t->first[r] += (int)more_cols;
+  map->rows += (int)more_rows, map->cols += (int)more_cols, map->end += (int)more_rows;
+  GMG_TRY(gmg_exec_repeating_reals(e, "transfer weights", shape, t->weight, &weight));
+  shape.width = 1;
+  GMG_TRY(gmg_exec_repeating_ints(e, "transfer parents", shape, step, t->first, &first));
+  map->weight = weight, map->first = first;
+  return upload_wrap(e, map->cols, periodic, map);
+}
+
+/* --- all axes ----------------------------------------------------------------------------------------------------------------- */
+
+static gmg_status upload(gmg_exec *e, const table *t, int periodic, gmg_map *map)
+{
+  void *weight, *first;
   GMG_TRY(gmg_exec_reals(e, "transfer weights", t->rows * (size_t)t->width, t->weight, &weight));
   GMG_TRY(gmg_exec_ints(e, "transfer parents", t->rows, t->first, &first));
-  GMG_TRY(gmg_exec_ints(e, "transfer wrap", t->cols + 2 * GMG_MAP_PAD, wrap, &wraps));
   map->weight = weight, map->first = first;
-  map->wrap = (const int *)wraps + GMG_MAP_PAD;
+  return upload_wrap(e, map->cols, periodic, map);
+}
+
+/* Builds the table of a map, and describes it. */
+static gmg_status describe(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, const gmg_axis *coarse, table *t, gmg_map *map)
+{
+  if (!build(t, kind, fine, coarse))
+    return gmg_fail(e->context, GMG_ERR_MEMORY, "transfer map of %zu unknowns could not be allocated", fine->n);
+  narrow(t);
+  *map = (gmg_map){.rows = (int)t->rows, .cols = (int)t->cols, .width = t->width};
+  find_repetition(t, map);
+  map->pairs = has_values(kind) ? find_pairs(t) : GMG_PAIRS_NONE;
   return GMG_OK;
+}
+
+static gmg_status create_long(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, const gmg_axis *coarse, gmg_map *map)
+{
+  gmg_axis x[2];
+  table t = {0};
+  const int to_coarse = kind == GMG_MAP_RESTRICT || kind == GMG_MAP_RESTRICT_ADJOINT || kind == GMG_MAP_FACES;
+  GMG_TRY(create_short_axes(e->context, fine, coarse, x));
+  const size_t more_fine = fine->n - x[0].n, more_coarse = coarse->n - x[1].n;
+  gmg_status status = describe(e, kind, &x[0], fine == coarse ? &x[0] : &x[1], &t, map);
+  if (status == GMG_OK)
+    status = upload_long(e, &t, to_coarse ? more_coarse : more_fine, to_coarse ? more_fine : more_coarse,
+                         has_values(kind) && gmg_axis_periodic(fine), map);
+  table_free(&t);
+  gmg_axis_destroy(&x[0]);
+  gmg_axis_destroy(&x[1]);
+  return status;
 }
 
 gmg_status gmg_map_create(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, const gmg_axis *coarse, gmg_map *map)
 {
-  gmg_status status;
   table t = {0};
-  int *wrap = NULL;
-  const int values = kind != GMG_MAP_INTERPOLATE && kind != GMG_MAP_FACES; /* maps of values wrap; those of ghosts and faces do
-                                                                              not */
-  if (build(&t, kind, fine, coarse)) wrap = make_wrap(&t, values && gmg_axis_periodic(fine));
-  if (wrap) {
-    narrow(&t);
-    *map = (gmg_map){.rows = (int)t.rows, .cols = (int)t.cols, .width = t.width};
-    find_repetition(&t, map);
-    map->pairs = values ? find_pairs(&t) : GMG_PAIRS_NONE;
-    status = upload(e, &t, wrap, map);
-  } else {
-    status = gmg_fail(e->context, GMG_ERR_MEMORY, "transfer map of %zu unknowns could not be allocated", fine->n);
-  }
-  leave(wrap);
+  if (kind == GMG_MAP_IDENTITY) coarse = fine;
+  if (has_short_form(fine, coarse)) return create_long(e, kind, fine, coarse, map);
+  gmg_status status = describe(e, kind, fine, coarse, &t, map);
+  if (status == GMG_OK) status = upload(e, &t, has_values(kind) && gmg_axis_periodic(fine), map);
   table_free(&t);
   return status;
 }

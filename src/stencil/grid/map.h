@@ -22,8 +22,9 @@ typedef enum {
 typedef struct gmg_map {
   int rows, cols, width;
   gmg_pairs pairs;
-  int begin, end;     /* the rows begin .. end - 1 repeat: every `out` rows the weights recur, and first grows by `in` */
-  int out, in;        /* 1 and 2 (restriction), 2 and 1 (prolongation), or 1 and 1 */
+  int begin, end;     /* the rows begin .. end - 1 repeat: every `period` rows the weights recur, and first grows by
+                         `step` */
+  int period, step;   /* 1 and 2 (restriction), 2 and 1 (prolongation), or 1 and 1 */
   double repeat[2][4]; /* weights of rows begin and begin + 1; only for width <= 4 */
   int at[2];          /* `first` of these two rows, on the host */
   const void *weight; /* [rows][width] reals, exec's memory */
@@ -31,8 +32,8 @@ typedef struct gmg_map {
   const int *wrap;    /* actual column of an index from -GMG_MAP_PAD to cols + GMG_MAP_PAD - 1, periodic or clamped */
 } gmg_map;
 
-/* Whether the maps of the first `axes` axes are all of this kind. */
-GMG_INLINE int gmg_go_by_pairs(const gmg_map *map, int axes, gmg_pairs kind)
+/* Whether the first `axes` maps are all of this kind. */
+GMG_INLINE int gmg_all_have_pairs(const gmg_map *map, int axes, gmg_pairs kind)
 {
   for (int a = 0; a < axes; a++)
     if (map[a].pairs != kind) return 0;

@@ -5,7 +5,7 @@
 #define GMG_STENCIL_OPERATOR_FACES_H
 
 #include "row.h"
-#include "stencil/stencil.h"
+#include "stencil/grid_ops.h"
 
 typedef struct {
   size_t x, y, z;
@@ -48,18 +48,18 @@ GMG_INLINE gmg_face gmg_given_face(const gmg_operator *A, int axis, gmg_face at)
 GMG_INLINE size_t gmg_low_side(const gmg_operator *A, int axis, size_t x) { return gmg_below(A, axis, x); }
 GMG_INLINE size_t gmg_high_side(const gmg_operator *A, int axis, size_t x) { return x > 0 ? gmg_above(A, axis, x - 1) : 0; }
 
-/* Conductances of two halves in series. Between two cells the face divides the distance in proportion to their widths, between two
-   vertices in the middle. */
+/* Conductances of two halves in series. Between two cells the face divides the distance in proportion to their widths. Between two
+   vertices it lies in the middle. */
 GMG_INLINE real gmg_in_series(real low_width, real low, real high_width, real high)
 {
   return (low_width + high_width) / (low_width / low + high_width / high);
 }
 
-GMG_INLINE real gmg_harmonic_face(const gmg_operator *A, int axis, gmg_face at, const real *beta)
+/* l: layout of beta or of u, here and below */
+GMG_INLINE real gmg_harmonic_face(const gmg_operator *A, int axis, gmg_face at, gmg_layout l, const real *beta)
 {
-  const gmg_layout l = gmg_layout_of(A);
   const size_t low = gmg_low_side(A, axis, at.x), high = gmg_high_side(A, axis, at.x);
-  const real *w = (const real *)A->weight[axis];
+  const real *w = (const real *)A->volume[axis];
   const int cells = A->centering == GMG_CELL;
   return gmg_in_series(cells ? w[low] : 1, beta[gmg_offset_across(l, axis, low, at.y, at.z)],
                        cells ? w[high] : 1, beta[gmg_offset_across(l, axis, high, at.y, at.z)]);
@@ -67,16 +67,15 @@ GMG_INLINE real gmg_harmonic_face(const gmg_operator *A, int axis, gmg_face at, 
 
 GMG_INLINE int gmg_extrapolates(const gmg_operator *A, const gmg_faces *faces, int axis, int side)
 {
-  return faces->kind[axis][side] == GMG_ROBIN && A->centering == GMG_CELL && A->n[axis] > 1;
+  return faces->bc[axis][side] == GMG_ROBIN && A->centering == GMG_CELL && A->n[axis] > 1;
 }
 
 /* The coefficient on a Robin wall half a cell away. The flux is proportional to it, so the cell's own value would make the solution
    first order. It is extrapolated linearly from two cells, by a factor of 2 at most, because a larger change is a jump. */
-GMG_INLINE real gmg_robin_face(const gmg_operator *A, int axis, int side, size_t y, size_t z, const real *beta)
+GMG_INLINE real gmg_robin_face(const gmg_operator *A, int axis, int side, size_t y, size_t z, gmg_layout l, const real *beta)
 {
-  const gmg_layout l = gmg_layout_of(A);
   const size_t n = A->n[axis], end = side ? n - 1 : 0, next = side ? n - 2 : 1;
-  const real *w = (const real *)A->weight[axis], reach = w[end] / (w[end] + w[next]);
+  const real *w = (const real *)A->volume[axis], reach = w[end] / (w[end] + w[next]);
   const real own = beta[gmg_offset_across(l, axis, end, y, z)];
   const real there = own + reach * (own - beta[gmg_offset_across(l, axis, next, y, z)]);
   return there < own / 2 ? own / 2 : there > 2 * own ? 2 * own : there;
@@ -118,26 +117,26 @@ GMG_INLINE real gmg_wall_beta(const gmg_operator *A, int axis, int side, size_t 
 
 /* du/dx on a face with coefficient b. Inside, lo w is 1 / distance of the two unknowns. On a wall it follows from the balance of
    the end unknown, du/dn = w (fold g - wall u), or from the given flux. */
-GMG_INLINE scalar gmg_slope(const gmg_operator *A, const gmg_faces *faces, int axis, gmg_face at, real b, const scalar *u)
+GMG_INLINE scalar gmg_slope(const gmg_operator *A, const gmg_faces *faces, int axis, gmg_face at, real b, gmg_layout l,
+                            const scalar *u)
 {
-  const gmg_layout l = gmg_layout_of(A);
   const size_t low = gmg_low_side(A, axis, at.x), high = gmg_high_side(A, axis, at.x);
-  const real *weight = (const real *)A->weight[axis];
+  const real *volume = (const real *)A->volume[axis];
   const scalar above = u[gmg_offset_across(l, axis, high, at.y, at.z)];
   if (low != high || A->wraps[axis]) {
     const scalar below = u[gmg_offset_across(l, axis, low, at.y, at.z)];
-    return ((const real *)A->lo[axis])[high] * weight[high] * (above - below);
+    return ((const real *)A->lo[axis])[high] * volume[high] * (above - below);
   }
   const int side = at.x > 0;
-  const scalar g = gmg_wall_value(A, faces, axis, side, at.y, at.z) / (faces->kind[axis][side] == GMG_NEUMANN ? b : 1);
-  const scalar outward = weight[high] * ((real)faces->fold[axis][side] * g - (real)faces->wall[axis][side] * above);
+  const scalar g = gmg_wall_value(A, faces, axis, side, at.y, at.z) / (faces->bc[axis][side] == GMG_NEUMANN ? b : 1);
+  const scalar outward = volume[high] * ((real)faces->fold[axis][side] * g - (real)faces->wall[axis][side] * above);
   return side ? outward : -outward;
 }
 
 /* Adds a wall's boundary value to the right-hand side of the adjacent unknown. */
 GMG_INLINE void gmg_fold_face(const gmg_operator *A, const gmg_faces *faces, int axis, int side, size_t y, size_t z, scalar *f)
 {
-  const real b = faces->kind[axis][side] == GMG_NEUMANN ? 1 : gmg_wall_beta(A, axis, side, y, z);
+  const real b = faces->bc[axis][side] == GMG_NEUMANN ? 1 : gmg_wall_beta(A, axis, side, y, z);
   const size_t at = gmg_offset_across(gmg_layout_of(A), axis, side ? A->n[axis] - 1 : 0, y, z);
   f[at] += (real)faces->fold[axis][side] * b * gmg_wall_value(A, faces, axis, side, y, z);
 }
@@ -179,7 +178,7 @@ GMG_INLINE scalar gmg_face_ghost(const gmg_operator *A, const gmg_faces *faces, 
     const int side = p.at[a] > 0;
     const gmg_ghost in = gmg_inwards(A, a, p);
     const gmg_face face = gmg_face_at(a, (size_t)in.at[0], (size_t)in.at[1], (size_t)in.at[2]);
-    const real b = faces->kind[a][side] == GMG_NEUMANN ? gmg_wall_beta(A, a, side, face.y, face.z) : 1;
+    const real b = faces->bc[a][side] == GMG_NEUMANN ? gmg_wall_beta(A, a, side, face.y, face.z) : 1;
     const real cu = A->wraps[a] ? 1 : (real)faces->ghost_u[a][side], cg = (real)faces->ghost_g[a][side];
     return cu * u[gmg_offset_across(l, a, face.x, face.y, face.z)] +
            (faces->g[a][side] ? cg / b * gmg_wall_value(A, faces, a, side, face.y, face.z) : 0);

@@ -1,15 +1,15 @@
 /* Builds the operator of a level in exec's memory from its three axes, for all kinds of operators. Called by mg. */
 #include "core/backend.h"
-#include "stencil/stencil.h"
+#include "stencil/grid_ops.h"
 
-const gmg_stencil_ops *gmg_stencil_of(const gmg_exec *e) { return e->tables->stencil[e->type]; }
+const gmg_grid_ops *gmg_grid_ops_of(const gmg_exec *e) { return e->tables->grid[e->type]; }
 
 size_t gmg_face_count(const gmg_operator *A, int a) { return A->cells / A->n[a] * (A->n[a] + 1); }
 
 /* gmg_operator::uniform. 1: all inner rows of the axis are equal. 2: in addition, the end rows differ only in their wall terms. */
 static int uniformity(const gmg_axis *x)
 {
-  const size_t n = x->n;
+  const size_t n = x->entries;
   for (size_t i = 2; i + 1 < n; i++)
     if (x->lo[i] != x->lo[1] || x->hi[i] != x->hi[1] || x->diag[i] != x->diag[1]) return 0;
   return n > 2 && x->lo[1] == x->hi[1] && x->hi[0] == x->hi[1] && x->lo[n - 1] == x->lo[1] ? 2 : 1;
@@ -19,6 +19,14 @@ double gmg_operator_shift(const gmg_problem *p)
 {
   const gmg_operator_kind *kind = gmg_operator_kind_of(p);
   return p->shift + (kind->reaction ? kind->reaction(p) : 0);
+}
+
+/* The values of all rows from the entries of an axis. */
+static gmg_status create_reals(gmg_exec *e, const gmg_axis *x, const double *from, void **p)
+{
+  const gmg_repeating rows = {.head = 1, .period = 1, .count = x->n - 2, .tail = 1, .width = 1};
+  if (x->entries == x->n) return gmg_exec_reals(e, "axis coefficients", x->n, from, p);
+  return gmg_exec_repeating_reals(e, "axis coefficients", rows, from, p);
 }
 
 gmg_status gmg_operator_create(gmg_exec *e, const gmg_problem *p, const gmg_axis axis[3], gmg_operator *A)
@@ -40,11 +48,11 @@ gmg_status gmg_operator_create(gmg_exec *e, const gmg_problem *p, const gmg_axis
       const void **to;
       int wanted;
     } reals[] = {{x->lo, &A->lo[a], 1},           {x->hi, &A->hi[a], 1},           {x->diag, &A->diag[a], 1},
-                 {x->lo_diag, &A->lo_diag[a], faces}, {x->hi_diag, &A->hi_diag[a], faces}, {x->weight, &A->weight[a], 1}};
+                 {x->lo_diag, &A->lo_diag[a], faces}, {x->hi_diag, &A->hi_diag[a], faces}, {x->volume, &A->volume[a], 1}};
     for (int i = 0; i < 6; i++) {
       void *values = NULL;
       if (!reals[i].wanted) continue;
-      GMG_TRY(gmg_exec_reals(e, "axis coefficients", x->n, reals[i].from, &values));
+      GMG_TRY(create_reals(e, x, reals[i].from, &values));
       *reals[i].to = values;
     }
   }

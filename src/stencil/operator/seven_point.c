@@ -2,7 +2,7 @@
    gets the arithmetic mean of the fine faces that it covers, a coarse cell the mean of sigma, weighted by volume. The row formula
    is in row.h. Called through gmg_operator_kind. */
 #include "core/backend.h"
-#include "stencil/stencil.h"
+#include "stencil/grid_ops.h"
 
 static gmg_status create(gmg_exec *e, const gmg_problem *p, const gmg_axis axis[3], gmg_operator *A)
 {
@@ -20,25 +20,27 @@ static gmg_status create(gmg_exec *e, const gmg_problem *p, const gmg_axis axis[
 
 static void load(const gmg_exec *e, const gmg_problem *p, const struct gmg_faces *faces, gmg_operator *A)
 {
-  const gmg_stencil_ops *stencil = gmg_stencil_of(e);
-  if (p->beta) stencil->harmonic_faces(e, A, faces, p->beta);
-  for (int a = 0; a < p->dim && p->beta_face[a]; a++) stencil->copy_faces(e, A, a, p->beta_face[a]);
-  if (p->sigma) e->vector->copy(e, A->cells, p->sigma, (void *)A->sigma);
+  const gmg_grid_ops *grid = gmg_grid_ops_of(e);
+  if (p->beta) grid->harmonic_faces(e, A, faces, gmg_coefficients_at_unknowns(p, p->beta));
+  for (int a = 0; a < p->dim && p->beta_face[a]; a++) grid->copy_faces(e, A, a, gmg_coefficients_at_faces(p, a));
+  if (!p->sigma) return;
+  const gmg_array sigma = gmg_coefficients_at_unknowns(p, p->sigma);
+  gmg_array_copy(e, sigma.layout, sigma.values, gmg_layout_packed(A->n), (void *)A->sigma);
 }
 
-static void coarsen(const gmg_exec *e, const gmg_operator *A, gmg_carriers by, gmg_operator *C)
+static void coarsen(const gmg_exec *e, const gmg_operator *A, gmg_coarsening_maps by, gmg_operator *C)
 {
-  const gmg_stencil_ops *stencil = gmg_stencil_of(e);
+  const gmg_grid_ops *grid = gmg_grid_ops_of(e);
   for (int a = 0; a < A->dim && A->face[0]; a++) {
     gmg_map maps[3] = {by.restrict_[0], by.restrict_[1], by.restrict_[2]};
     maps[a] = by.faces[a];
-    stencil->tensor(e, maps, A->face[a], (void *)C->face[a], 0);
-    if (A->coarsened[a] && !A->wraps[a]) stencil->coarsen_walls(e, A, C, by.restrict_, a);
+    grid->tensor(e, maps, A->face[a], (void *)C->face[a], 0);
+    if (A->coarsened[a] && !A->wraps[a]) grid->coarsen_walls(e, A, C, by.restrict_, a);
   }
-  if (A->sigma) stencil->tensor(e, by.average, A->sigma, (void *)C->sigma, 0);
+  if (A->sigma) grid->tensor(e, by.average, A->sigma, (void *)C->sigma, 0);
 }
 
-static void lower(const gmg_exec *e, const gmg_operator *from, gmg_operator *to)
+static void to_low(const gmg_exec *e, const gmg_operator *from, gmg_operator *to)
 {
   for (int a = 0; a < from->dim && from->face[a]; a++)
     e->vector->scale_to_low(e, gmg_face_count(from, a), NULL, from->face[a], (void *)to->face[a]);
@@ -57,4 +59,4 @@ const gmg_operator_kind gmg_seven_point = {
     .create = create,
     .load = load,
     .coarsen = coarsen,
-    .lower = lower};
+    .to_low = to_low};

@@ -6,12 +6,11 @@
 #include "stencil/grid/map.h"
 #include "stencil/operator/row.h"
 
-/* Unknown i of an axis: its parent; the neighbour (wrapped; the parent itself at a wall); the weight of the parent, less 1, and
-   that of the neighbour; whether it moves up. */
+/* How a fine unknown moves along an axis from its parent's value towards that of the parent's neighbour. */
 typedef struct {
-  size_t parent, other;
-  real own, next;
-  int up;
+  size_t parent, other; /* the parent, and its neighbour: wrapped; at a wall the parent itself */
+  real own, next;       /* weight of the parent, less 1; weight of the neighbour */
+  int up;               /* whether the neighbour or wall lies above */
 } gmg_move;
 
 GMG_INLINE gmg_move gmg_move_of(const gmg_map *m, size_t i)

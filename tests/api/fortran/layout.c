@@ -7,11 +7,16 @@
 
 #define TYPE gmg_problem
 const size_t c_problem[] = {AT(size), AT(dim), AT(n), AT(h), AT(coord), AT(centering), AT(type), AT(bc), AT(robin), AT(shift),
-                            AT(beta), AT(beta_face), AT(sigma), AT(stencil), sizeof(TYPE)};
+                            AT(beta), AT(beta_face), AT(sigma), AT(stencil), AT(f_layout), AT(u_layout), AT(coefficient_layout),
+                            sizeof(TYPE)};
+#undef TYPE
+
+#define TYPE gmg_array_layout
+const size_t c_array_layout[] = {AT(row), AT(plane), AT(first), sizeof(TYPE)};
 #undef TYPE
 
 #define TYPE gmg_stencil
-const size_t c_stencil[] = {AT(size), AT(entry), AT(entry[1][1][1]), sizeof(TYPE)};
+const size_t c_stencil[] = {AT(size), AT(entry), AT(entry[1][1][1]), AT(array), AT(array[1][1][1]), sizeof(TYPE)};
 #undef TYPE
 
 #define TYPE gmg_async_params
@@ -21,7 +26,7 @@ const size_t c_async_params[] = {AT(local_sweeps), AT(local), AT(overlap), AT(pa
 
 #define TYPE gmg_params
 const size_t c_params[] = {AT(size), AT(cycle), AT(fmg), AT(smoother), AT(pre), AT(post), AT(omega), AT(chebyshev_degree), AT(async), AT(deterministic), AT(symmetric),
-                           AT(restriction), AT(accel), AT(coarse), AT(coarse_rtol), AT(coarse_cells), AT(max_levels),
+                           AT(restriction), AT(accel), AT(coarse), AT(direct), AT(coarse_rtol), AT(coarse_cells), AT(max_levels),
                            AT(coarsen_threshold), AT(max_cycles), AT(rtol), AT(atol), AT(check_every), AT(precision),
                            AT(time_levels), AT(monitor), AT(monitor_data), sizeof(TYPE)};
 #undef TYPE
@@ -32,7 +37,7 @@ const size_t c_level_plan[] = {AT(n), AT(cells), AT(h), AT(coarsened), AT(omega)
 
 #define TYPE gmg_plan_info
 const size_t c_plan_info[] = {AT(levels), AT(level), AT(bytes), AT(predicted_factor), AT(floor), AT(singular), AT(stretch),
-                              AT(accel), AT(cycle), AT(precision), AT(smoother), AT(coarse), AT(local), AT(order), AT(overlap), AT(fmg),
+                              AT(accel), AT(cycle), AT(precision), AT(smoother), AT(coarse), AT(direct), AT(local), AT(order), AT(overlap), AT(fmg),
                               AT(pre), AT(post), AT(max_cycles), AT(check_every), AT(warnings), AT(text), sizeof(TYPE)};
 #undef TYPE
 
@@ -43,4 +48,4 @@ const size_t c_level_report[] = {AT(n), AT(cells), AT(seconds), sizeof(TYPE)};
 #define TYPE gmg_report
 const size_t c_report[] = {AT(status), AT(cycles), AT(residual0), AT(residual), AT(factor), AT(target), AT(floor),
                            AT(seconds), AT(history), AT(history_length), AT(level), AT(levels), AT(singular),
-                           AT(mean_removed), AT(deterministic), sizeof(TYPE)};
+                           AT(mean_removed), AT(direct), AT(deterministic), sizeof(TYPE)};

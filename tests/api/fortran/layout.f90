@@ -2,9 +2,9 @@
 module layout_c
   use, intrinsic :: iso_c_binding
   implicit none
-  integer(c_size_t), bind(C) :: c_problem(15), c_stencil(4), c_params(27), c_async_params(11), &
-    c_level_plan(7), c_plan_info(23), c_level_report(4), &
-    c_report(16)
+  integer(c_size_t), bind(C) :: c_problem(18), c_array_layout(4), c_stencil(6), c_params(28), c_async_params(11), &
+    c_level_plan(7), c_plan_info(24), c_level_report(4), &
+    c_report(17)
 end module
 
 program layout
@@ -24,12 +24,15 @@ program layout
   failures = 0
   call compare("gmg_problem", c_problem, c_loc(p), c_sizeof(p), [c_loc(p%size), c_loc(p%dim), c_loc(p%n), &
     c_loc(p%h), c_loc(p%coord), c_loc(p%centering), c_loc(p%type), c_loc(p%bc), c_loc(p%robin), c_loc(p%shift), c_loc(p%beta), &
-    c_loc(p%beta_face), c_loc(p%sigma), c_loc(p%stencil)])
-  call compare("gmg_stencil", c_stencil, c_loc(s), c_sizeof(s), [c_loc(s%size), c_loc(s%entry), c_loc(s%entry(2, 2, 2))])
+    c_loc(p%beta_face), c_loc(p%sigma), c_loc(p%stencil), c_loc(p%f_layout), c_loc(p%u_layout), c_loc(p%coefficient_layout)])
+  call compare("gmg_array_layout", c_array_layout, c_loc(p%f_layout), c_sizeof(p%f_layout), [c_loc(p%f_layout%row), &
+    c_loc(p%f_layout%plane), c_loc(p%f_layout%first)])
+  call compare("gmg_stencil", c_stencil, c_loc(s), c_sizeof(s), [c_loc(s%size), c_loc(s%entry), c_loc(s%entry(2, 2, 2)), &
+    c_loc(s%array), c_loc(s%array(2, 2, 2))])
   call compare("gmg_params", c_params, c_loc(m), c_sizeof(m), [c_loc(m%size), c_loc(m%cycle), c_loc(m%fmg), &
     c_loc(m%smoother), c_loc(m%pre), c_loc(m%post), c_loc(m%omega), c_loc(m%chebyshev_degree), c_loc(m%async), &
     c_loc(m%deterministic), c_loc(m%symmetric), c_loc(m%restriction), &
-    c_loc(m%accel), c_loc(m%coarse), c_loc(m%coarse_rtol), c_loc(m%coarse_cells), c_loc(m%max_levels), &
+    c_loc(m%accel), c_loc(m%coarse), c_loc(m%direct), c_loc(m%coarse_rtol), c_loc(m%coarse_cells), c_loc(m%max_levels), &
     c_loc(m%coarsen_threshold), c_loc(m%max_cycles), c_loc(m%rtol), c_loc(m%atol), c_loc(m%check_every), &
     c_loc(m%precision), c_loc(m%time_levels), c_loc(m%monitor), c_loc(m%monitor_data)])
   call compare("gmg_async_params", c_async_params, c_loc(m%async), c_sizeof(m%async), [c_loc(m%async%local_sweeps), &
@@ -40,7 +43,7 @@ program layout
   call compare("gmg_plan_info", c_plan_info, c_loc(i), c_sizeof(i), [c_loc(i%levels), c_loc(i%level), c_loc(i%bytes), &
     c_loc(i%predicted_factor), c_loc(i%floor), c_loc(i%singular), c_loc(i%stretch), &
     c_loc(i%accel), c_loc(i%cycle), c_loc(i%precision), c_loc(i%smoother), &
-    c_loc(i%coarse), c_loc(i%local), c_loc(i%order), c_loc(i%overlap), c_loc(i%fmg), c_loc(i%pre), c_loc(i%post), &
+    c_loc(i%coarse), c_loc(i%direct), c_loc(i%local), c_loc(i%order), c_loc(i%overlap), c_loc(i%fmg), c_loc(i%pre), c_loc(i%post), &
     c_loc(i%max_cycles), c_loc(i%check_every), &
     c_loc(i%warnings), &
     c_loc(i%text)])
@@ -49,7 +52,7 @@ program layout
   call compare("gmg_report", c_report, c_loc(r), c_sizeof(r), [c_loc(r%status), c_loc(r%cycles), c_loc(r%residual0), &
     c_loc(r%residual), c_loc(r%factor), c_loc(r%target), c_loc(r%floor), c_loc(r%seconds), c_loc(r%history), &
     c_loc(r%history_length), c_loc(r%level), c_loc(r%levels), c_loc(r%singular), c_loc(r%mean_removed), &
-    c_loc(r%deterministic)])
+    c_loc(r%direct), c_loc(r%deterministic)])
   call texts()
   if (failures > 0) error stop "the Fortran module does not match the library"
 

@@ -1,5 +1,12 @@
 /* The toy's rows on the host: a line of A u, of the diagonal, and of |A| |u|. */
+#include "gmg_smoother.h"
+
+typedef struct {
+  const gmg_operator *A;
+} line_data;
 #include "stencil/generic/host/by_lines.h"
+
+static line_data line_data_of(const gmg_operator *A) { return (line_data){A}; }
 
 /* The points of a row, as distances along axes 0 and 1. */
 static const int points[7][2] = {{0, 0}, {-2, 0}, {-1, 0}, {1, 0}, {2, 0}, {0, -1}, {0, 1}};
@@ -27,12 +34,12 @@ static void sums(const gmg_operator *A, const gmg_task *w, const real *u, real *
   }
 }
 
-static void line_image(const gmg_operator *A, const gmg_task *w, const real *u, real *out) { sums(A, w, u, out, 0); }
-static void line_magnitude(const gmg_operator *A, const gmg_task *w, const real *u, real *out) { sums(A, w, u, out, 1); }
+static void line_image(const line_data *s, const gmg_task *w, const real *u, real *out) { sums(s->A, w, u, out, 0); }
+static void line_magnitude(const line_data *s, const gmg_task *w, const real *u, real *out) { sums(s->A, w, u, out, 1); }
 
-static void line_diagonal(const gmg_operator *A, const gmg_task *w, real *out)
+static void line_diagonal(const line_data *s, const gmg_task *w, real *out)
 {
-  for (size_t i = w->begin; i < w->end; i++) out[i - w->begin] = (real)entry_of(A, points[0]);
+  for (size_t i = w->begin; i < w->end; i++) out[i - w->begin] = (real)entry_of(s->A, points[0]);
 }
 
 const gmg_operator_ops R(gmg_toy_host) = GMG_OPERATIONS_BY_LINES;

@@ -1,8 +1,8 @@
-/* A toy: -u_xx of fourth order, with 5 points along axis 0, and -u_yy of second order, with 3 along axis 1. A problem asks for it by
-   the shift 42. The couplings of a level's axes say all that its row needs, so nothing is created, loaded or coarsened. With host.c
-   and a line in kinds.c all that an operator needs. */
+/* A toy: -u_xx of fourth order, with 5 points along axis 0, and -u_yy of second order, with 3 points along axis 1. A problem asks
+   for it by the shift 42. The couplings of a level give the whole row, so nothing is created, loaded or coarsened. Besides this
+   file the operator needs host.c and a line in kinds.c. */
 #include "core/backend.h"
-#include "stencil/stencil.h"
+#include "stencil/grid_ops.h"
 
 static int describes(const gmg_problem *p) { return p->dim == 2 && p->shift == 42; }
 

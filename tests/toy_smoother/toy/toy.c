@@ -1,4 +1,4 @@
-/* A toy: damped Jacobi with the weight 2/3. With host.c and a line in registry.c all that a smoother needs. */
+/* A toy: damped Jacobi with the weight 2/3. Besides this file the smoother needs host.c and a line in registry.c. */
 #include "smoothers/smoother.h"
 
 static unsigned traits(const gmg_params *p, int threads)
@@ -10,4 +10,4 @@ static unsigned traits(const gmg_params *p, int threads)
 extern const gmg_smoother_ops gmg_toy_host_f32, gmg_toy_host_f64;
 
 const gmg_builtin_smoother gmg_smoother_toy = {
-    .shown = {.name = "toy", .traits = traits, .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_toy_host_f32, [GMG_F64] = &gmg_toy_host_f64}}}};
+    .base = {.name = "toy", .traits = traits, .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_toy_host_f32, [GMG_F64] = &gmg_toy_host_f64}}}};

@@ -11,7 +11,7 @@
 #define FUSED_ASYNC_STORES
 #endif
 
-/* - MAX_CELLS_WARP: entries of a coarsest grid that one warp solves by conjugate gradients.
+/* - MAX_CELLS_WARP: unknowns of a coarsest grid that one warp solves by conjugate gradients.
    - INVERSE_PITCH: distance between rows of the inverse that solves smaller grids.
    - MAX_TAPS: columns in a row of a map.
    - DIAGONAL_CLASSES: unknowns with the same diagonal, by position along each axis: first, inner, last.
@@ -31,28 +31,32 @@ typedef struct {
   int taps[3];             /* columns of a row */
 } taps;
 
+/* One of the fused levels, in shared memory and in the tables. */
 typedef struct {
   int n[3];                  /* along the axes in the kernel's order: planes, if any, are along the last */
   int half, line, plane;     /* entries of one colour in a line; strides from line to line (0: there is one line) and from plane to
                                 plane */
-  int number, blocks, high;  /* number of the level; blocks that share it, or 1; planes of every block except perhaps the last */
-  int halved, averaged;      /* planes are coarsened in pairs; so are all axes, and residuals are restricted by averaging */
+  int number, blocks, depth; /* number of the level; blocks that share it, or 1; planes of every block except perhaps the last */
+  int halved;                /* planes are coarsened in pairs */
+  int averaged;              /* all axes are coarsened in pairs, and residuals are restricted by averaging */
   int gathers_planes;        /* a block needs coarse planes that are stored in other blocks */
   unsigned u, f;             /* positions in shared memory, in reals */
   unsigned colour, inner;    /* strides from colour to colour: in u; in f and in a residual */
   float per_half, per_lines; /* 1 / half, 1 / lines of a plane */
   real coupling[3], keep;    /* keep: 1 - weight of the relaxation */
-  unsigned words;            /* position of the level's pair words among those of the block */
+  unsigned words;            /* position of the level's pair words (see CLASS below) among those of the block */
   int relax, diag;           /* positions of [DIAGONAL_CLASSES] numbers in the tables: weight / diagonal; diagonal */
   taps restrict_, prolong;   /* to and from the next coarser level */
 } small_level;
 
+/* The state of fused levels, passed to the kernel by value. swapped: axes 1 and 2 are exchanged, so that in 2D rows are treated as
+   planes. */
 typedef struct {
   int levels, pre, post, reversed, singular, swapped, blocks;
   int inverse; /* position in the tables of a flag and, after it, the coarsest grid's inverse; -1: none; flag: not 0 if usable */
   double rtol;
   unsigned fields, r, all; /* positions in shared memory after the tables, in reals: of f, of a residual, of the end */
-  unsigned pairs;          /* pair words of a block; all blocks' words follow the tables */
+  unsigned pairs;          /* pair words (see CLASS below) of a block; all blocks' words follow the tables */
   size_t bytes;            /* bytes of the tables without pair words */
   char *tables;            /* device memory */
   small_level level[GMG_BOTTOM_LEVELS];
@@ -85,7 +89,8 @@ template <class T> static __device__ __forceinline__ T *in_block(T *mine, int ra
 #endif
 }
 
-/* Such an address in 32 bits. A store to it is cheaper than one through a pointer. */
+/* The address that in_block() returns, in 32 bits, for store_at() and send(). A store to it is cheaper than one through a
+   pointer. */
 static __device__ __forceinline__ unsigned address_in(const void *mine, int rank)
 {
   unsigned theirs = (unsigned)__cvta_generic_to_shared(mine);
@@ -182,8 +187,8 @@ typedef struct {
 
 static __shared__ own_planes planes_of_level[GMG_BOTTOM_LEVELS];
 
-static __device__ __forceinline__ int first_plane(const small_level &L) { return L.blocks > 1 ? (int)blockIdx.x * L.high : 0; }
-static __device__ __forceinline__ int count_planes(const small_level &L) { return max(min(L.n[2] - first_plane(L), L.high), 0); }
+static __device__ __forceinline__ int first_plane(const small_level &L) { return L.blocks > 1 ? (int)blockIdx.x * L.depth : 0; }
+static __device__ __forceinline__ int count_planes(const small_level &L) { return max(min(L.n[2] - first_plane(L), L.depth), 0); }
 
 static __device__ __forceinline__ void find_own_planes(const small_level &L, own_planes *to)
 {
@@ -263,7 +268,7 @@ static __device__ __forceinline__ unsigned word_of(const small_level &L, const o
   if (i > 0) word |= HAS_LEFT;
   if (i + 2 < L.n[0]) word |= HAS_RIGHT;
   if (L.blocks > 1 && at.k == 0 && rank > 0) word |= GOES_BELOW;
-  if (L.blocks > 1 && at.k == L.high - 1 && own.begin + own.planes < L.n[2]) word |= GOES_ABOVE;
+  if (L.blocks > 1 && at.k == L.depth - 1 && own.begin + own.planes < L.n[2]) word |= GOES_ABOVE;
   return word;
 }
 

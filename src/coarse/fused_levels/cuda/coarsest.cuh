@@ -95,7 +95,7 @@ struct warp_fields {
     return sum_of(r, z);
   }
 
-  __device__ __forceinline__ void direct(real beta) { OWN(s) p[s] = z[s] + beta * p[s]; }
+  __device__ __forceinline__ void set_direction(real beta) { OWN(s) p[s] = z[s] + beta * p[s]; }
 
   __device__ __forceinline__ void store(scalar *to) const { OWN(s) to[at[s].place] = u[s]; }
 #undef OWN

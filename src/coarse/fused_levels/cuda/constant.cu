@@ -37,7 +37,7 @@ static int restricts_averages(const small_level *L, const gmg_map map[3])
 {
   for (int a = 0; a < 3; a++)
     if (map[a].width != 2 || map[a].pairs != GMG_PAIRS_AVERAGE) return 0;
-  return L->blocks == 1 || L->high % 2 == 0;
+  return L->blocks == 1 || L->depth % 2 == 0;
 }
 
 static void shape(small_level *L, const gmg_bottom_level *from, const int axis[3], int blocks)
@@ -49,17 +49,17 @@ static void shape(small_level *L, const gmg_bottom_level *from, const int axis[3
   L->line = L->n[1] > 1 ? L->half : 0;
   L->plane = L->half * (L->n[1] > 1 ? L->n[1] + 2 : 1);
   L->blocks = A->cells > MAX_CELLS_ONE_BLOCK ? blocks : 1;
-  L->high = (L->n[2] + L->blocks - 1) / L->blocks;
-  if (L->blocks > 1) L->high += L->high % 2; /* keeps pairs of planes in one block */
-  L->colour = (unsigned)(L->plane * (L->high + 2)), L->inner = (unsigned)(L->half * L->n[1] * L->high);
+  L->depth = (L->n[2] + L->blocks - 1) / L->blocks;
+  if (L->blocks > 1) L->depth += L->depth % 2; /* keeps pairs of planes in one block */
+  L->colour = (unsigned)(L->plane * (L->depth + 2)), L->inner = (unsigned)(L->half * L->n[1] * L->depth);
   L->per_half = 1.f / (float)L->half, L->per_lines = 1.f / (float)L->n[1];
 }
 
 /* Sets gathers_planes: whether a block needs coarse planes of other blocks. Returns the space for their copies, at least `room`. */
 static unsigned find_gathering(small_level *L, const small_level *C, const gmg_map *map, unsigned room)
 {
-  L->gathers_planes = C->blocks > 1 && !(map->pairs == GMG_PAIRS_LINEAR && L->halved && L->high == 2 * C->high);
-  const unsigned copies = L->gathers_planes ? 2 * (unsigned)(C->plane * (L->halved ? L->high / 2 + 3 : L->high + 1)) : 0;
+  L->gathers_planes = C->blocks > 1 && !(map->pairs == GMG_PAIRS_LINEAR && L->halved && L->depth == 2 * C->depth);
+  const unsigned copies = L->gathers_planes ? 2 * (unsigned)(C->plane * (L->halved ? L->depth / 2 + 3 : L->depth + 1)) : 0;
   return copies > room ? copies : room;
 }
 
@@ -153,10 +153,10 @@ static fused_state plan(const gmg_exec *e, const gmg_bottom_problem *p)
 
 static int fits(const gmg_exec *e, const gmg_bottom_problem *p)
 {
-  if (p->coarsest != GMG_COARSE_CG) return 0;
+  if (p->coarse_kind != GMG_COARSE_CG) return 0;
   for (int l = 0; l < p->levels; l++) {
     const gmg_bottom_level *L = &p->level[l];
-    if (L->A->cells > MAX_CELLS_CLUSTER || gmg_kind_of(L->A) != GMG_CONSTANT) return 0;
+    if (L->A->cells > MAX_CELLS_CLUSTER || gmg_coefficients_of(L->A) != GMG_CONSTANT) return 0;
     for (int a = 0; a < 3; a++) {
       if (L->A->wraps[a] || (L->A->n[a] > 1 && L->A->uniform[a] != 2)) return 0;
       if (l + 1 == p->levels) continue;
@@ -175,7 +175,7 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
   *s = layout(p, s->blocks);
   s->tables = tables;
   const int axis[3] = {0, s->swapped ? 2 : 1, s->swapped ? 1 : 2}, last = s->levels - 1;
-  const gmg_grid grid = {dim3((unsigned)s->blocks), dim3(GMG_THREADS), 0}, one_block = {dim3(1), dim3(GMG_THREADS), 0};
+  const gmg_launch_shape grid = {dim3((unsigned)s->blocks), dim3(GMG_THREADS), 0}, one_block = {dim3(1), dim3(GMG_THREADS), 0};
   for (int l = 0; l <= last; l++) {
     const gmg_bottom_level *L = &p->level[l];
     gmg_maps restrict_ = {}, prolong = {}; /* axes in the kernel's order */

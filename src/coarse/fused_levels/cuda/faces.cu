@@ -1,6 +1,7 @@
 /* Fused levels for coefficients on faces (constant ones: constant.cu). One launch of one thread block runs a cycle on all small
    levels. Fields are in shared memory. Rows, transfers and the coarsest grid's inverse are tables, computed when the coefficients
-   change. The smoother is red-black relaxation of the whole level, because such a level is one block of unknowns.
+   change. The smoother is red-black relaxation of the whole level. The asynchronous smoother does the same here, because such a
+   level is one block of unknowns.
 
    The kernel requires walls on all axes, nested levels, and prolongation that depends on the coefficients
    (stencil/transfer/host/prolong.c). Called through gmg_bottom_ops. */
@@ -275,14 +276,15 @@ static size_t shared_bytes_of(const gmg_exec *e)
 
 static int fits(const gmg_exec *e, const gmg_bottom_problem *p)
 {
-  if (p->coarsest != GMG_COARSE_CG) return 0;
+  if (p->coarse_kind != GMG_COARSE_CG) return 0;
   for (int l = 0; l < p->levels; l++) {
     const gmg_bottom_level *L = &p->level[l];
     if (L->A->cells > MAX_CELLS || !L->A->face[0] || L->A->cells > p->level[0].A->cells) return 0;
     for (int a = 0; a < 3; a++)
       if (L->A->wraps[a]) return 0;
     if (l + 1 == p->levels) continue;
-    if (!L->by_faces || L->restrict_[0].width * L->restrict_[1].width * L->restrict_[2].width > MAX_RESTRICT_WIDTH) return 0;
+    if (!L->operator_dependent) return 0;
+    if (L->restrict_[0].width * L->restrict_[1].width * L->restrict_[2].width > MAX_RESTRICT_WIDTH) return 0;
     for (int a = 0; a < 3; a++)
       if (L->prolong[a].width > 2) return 0;
   }
@@ -299,11 +301,11 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
   for (int l = 0; l <= last; l++) {
     const gmg_bottom_level *L = &p->level[l];
     const auto rows = L->A->sigma ? row_table_kernel<GMG_FACES | GMG_SIGMA> : row_table_kernel<GMG_FACES>;
-    gmg_launch(e, "small levels", rows, gmg_flat_grid(L->A->cells), *L->A, gmg_maps_of(L->prolong), l == last, L->omega,
+    gmg_launch(e, "small levels", rows, gmg_flat_shape(L->A->cells), *L->A, gmg_maps_of(L->prolong), l == last, L->omega,
                s->level[l]);
     if (l == last) break;
     const gmg_operator *C = p->level[l + 1].A;
-    gmg_launch(e, "small levels", restriction_table_kernel, gmg_flat_grid(C->cells), *C, gmg_maps_of(L->restrict_),
+    gmg_launch(e, "small levels", restriction_table_kernel, gmg_flat_shape(C->cells), *C, gmg_maps_of(L->restrict_),
                s->level[l].coarse_rhs);
   }
   const gmg_bottom_problem coarsest = {.levels = 1, .level = {p->level[last]}, .singular = p->singular};
@@ -324,7 +326,7 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
 {
   (void)p;
   const face_state *s = (const face_state *)state;
-  const gmg_grid block = {dim3(1), dim3(THREADS), s->all * sizeof(scalar)};
+  const gmg_launch_shape block = {dim3(1), dim3(THREADS), s->all * sizeof(scalar)};
   gmg_launch(e, "small levels", fused_faces_kernel, block, *s, l, f, u, (int)kind, start == GMG_FROM_ZERO);
 }
 

@@ -1,5 +1,5 @@
-/* The legs of a cycle on a small level: smoothing, residual and restriction; prolongation and smoothing. Included by coarsest.cuh
-   for kernels.cuh. */
+/* The legs of a cycle on one of the fused levels, for constant.cu. Downward: smoothing, residual and restriction. Upward:
+   prolongation and smoothing. Included by coarsest.cuh for kernels.cuh. */
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_LEGS_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_LEGS_H
 
@@ -16,7 +16,7 @@ typedef struct {
   int odd;                                  /* [0] is the second unknown of the pair */
   scalar *place[2];                         /* in u */
   scalar u[2], f[2];
-  real by[2], diag[2], side[2];             /* by: weight / diagonal; side: coupling to the neighbour outside the pair */
+  real relax[2], diag[2], outer[2];         /* relax: weight / diagonal; outer: coupling to the neighbour outside the pair */
   unsigned below[2], above[2];              /* addresses of the copies in neighbouring blocks, or 0 */
   unsigned to[2];                           /* addresses of the arrivals of those blocks */
 } own_pair;
@@ -25,7 +25,7 @@ typedef struct {
 typedef struct {
   real x, y, z, keep;
   int line, plane, blocks;
-  unsigned incoming[2]; /* bytes that arrive with each colour, first the colour of [0] */
+  unsigned incoming[2]; /* bytes that arrive with each colour, in the order of own_pair */
 } own_level;
 
 static __device__ __forceinline__ own_level load_level(const small_level &L, int first)
@@ -43,7 +43,7 @@ static __device__ __forceinline__ own_pair load_pair(const small_level &L, const
   own.q = (int)threadIdx.x, own.busy = own.q < pairs_of(L, planes_of(L));
   if (!own.busy) return own;
   const unsigned word = words[L.words + own.q];
-  const int entry = (int)(word & 0xffff), beyond = L.high * L.plane, rank = (int)blockIdx.x;
+  const int entry = (int)(word & 0xffff), beyond = L.depth * L.plane, rank = (int)blockIdx.x;
   own.odd = ((word & ODD) != 0) ^ first;
   own.step = own.odd ? 1 : -1;
   if (word & GOES_BELOW) own.to[0] = address_in(arrivals, rank - 1);
@@ -52,12 +52,12 @@ static __device__ __forceinline__ own_pair load_pair(const small_level &L, const
   for (int h = 0; h < 2; h++) {
     const int colour = h ^ first, second = own.odd ^ h, class_of = (int)(word >> (second ? SECOND_CLASS : CLASS) & 31);
     own.exists[h] = !second || !(word & SINGLE), own.place[h] = memory + L.u + colour * L.colour + entry;
-    own.side[h] = word & (second ? HAS_RIGHT : HAS_LEFT) ? L.coupling[0] : (real)0;
+    own.outer[h] = word & (second ? HAS_RIGHT : HAS_LEFT) ? L.coupling[0] : (real)0;
     if (!own.exists[h]) continue;
     if (word & GOES_BELOW) own.below[h] = address_in(own.place[h] + beyond, rank - 1);
     if (word & GOES_ABOVE) own.above[h] = address_in(own.place[h] - beyond, rank + 1);
     own.u[h] = *own.place[h], own.f[h] = memory[L.f + colour * L.inner + own.q];
-    own.by[h] = tables[L.relax + class_of], own.diag[h] = tables[L.diag + class_of];
+    own.relax[h] = tables[L.relax + class_of], own.diag[h] = tables[L.diag + class_of];
   }
   return own;
 }
@@ -66,7 +66,7 @@ static __device__ __forceinline__ own_pair load_pair(const small_level &L, const
 static __device__ __forceinline__ scalar neighbour_sum(const own_level &L, const own_pair &own, int h)
 {
   const scalar *const o = own.place[1 - h];
-  const scalar x = L.x * own.u[1 - h] + own.side[h] * o[h ? -own.step : own.step];
+  const scalar x = L.x * own.u[1 - h] + own.outer[h] * o[h ? -own.step : own.step];
   return x + L.y * (o[-L.line] + o[L.line]) + L.z * (o[-L.plane] + o[L.plane]);
 }
 
@@ -85,7 +85,7 @@ static __device__ __forceinline__ void relax(const own_level &L, int sweeps, own
 #pragma unroll
     for (int h = 0; h < 2; h++) {
       if (own.busy) {
-        own.u[h] = L.keep * own.u[h] + own.by[h] * (own.f[h] + neighbour_sum(L, own, h));
+        own.u[h] = L.keep * own.u[h] + own.relax[h] * (own.f[h] + neighbour_sum(L, own, h));
         store_unknown(own, h, *step);
       }
       end_step(L.blocks, L.incoming[h], step);
@@ -115,7 +115,7 @@ static __device__ __forceinline__ void residual(const small_level &L, const own_
 #pragma unroll
   for (int h = 0; h < 2; h++) {
     part[h] = own.f[h] - (own.diag[h] * own.u[h] - neighbour_sum(now, own, h));
-    if (!L.averaged && own.exists[h]) r[h * L.inner + own.q] = part[h]; /* first: colour 0 */
+    if (!L.averaged && own.exists[h]) r[h * L.inner + own.q] = part[h]; /* h is the colour: [0] has colour 0 */
   }
   if (L.averaged) r[own.q] = part[0] + part[1];
 }
@@ -138,9 +138,9 @@ static __device__ __forceinline__ scalar restricted(const small_level &L, const 
   }
 #pragma unroll 1
   for (int q = 0; q < t.taps[2]; q++) {
-    const int k = k0 + q, local = k - begin, inside = L.blocks == 1 || (local >= 0 && local < L.high),
-              owner = inside ? 0 : k / L.high;
-    const scalar *const plane = inside ? r + local * size : in_block(r + (k - owner * L.high) * size, owner);
+    const int k = k0 + q, local = k - begin, inside = L.blocks == 1 || (local >= 0 && local < L.depth),
+              owner = inside ? 0 : k / L.depth;
+    const scalar *const plane = inside ? r + local * size : in_block(r + (k - owner * L.depth) * size, owner);
     scalar part = 0;
 #pragma unroll
     for (int s = 0; s < MAX_TAPS; s++)
@@ -174,9 +174,9 @@ static __device__ __forceinline__ void restrict_residual(const small_level &L, c
   const int begin = begin_of(L), end = begin + planes_of(L), most = C.n[2];
   const int from = L.halved ? (begin + 1) / 2 : begin, beyond = L.halved ? (end + 1) / 2 : end, to = beyond < most ? beyond : most;
   each_unknown(C, from, to - from, [&](int colour, int I, pair_place at, int) {
-    const int K = from + at.k, owner = C.blocks > 1 ? K / C.high : 0;
+    const int K = from + at.k, owner = C.blocks > 1 ? K / C.depth : 0;
     const scalar value = L.averaged ? averaged(L, r, I, at.j, K) : restricted(L, tables, r, I, at.j, K);
-    scalar *const place = memory + C.f + colour * C.inner + ((K - owner * C.high) * C.n[1] + at.j) * C.half + at.p;
+    scalar *const place = memory + C.f + colour * C.inner + ((K - owner * C.depth) * C.n[1] + at.j) * C.half + at.p;
     if (C.blocks > 1) store_at(address_in(place, owner), value);
     else
 #pragma unroll 1
@@ -223,8 +223,8 @@ static __device__ __forceinline__ coarse_planes gather_planes(const small_level 
   const int from = planes > 0 ? first[begin] : 0, count = planes > 0 ? first[begin + planes - 1] + L.prolong.taps[2] - from : 0;
 #pragma unroll 1
   for (int c = (int)threadIdx.x; c < 2 * count * C.plane; c += THREADS) {
-    const int colour = c >= count * C.plane, x = c - colour * count * C.plane, k = from + x / C.plane, owner = k / C.high;
-    room[c] = *in_block(u + colour * C.colour + (k - owner * C.high + 1) * C.plane + x % C.plane, owner);
+    const int colour = c >= count * C.plane, x = c - colour * count * C.plane, k = from + x / C.plane, owner = k / C.depth;
+    room[c] = *in_block(u + colour * C.colour + (k - owner * C.depth + 1) * C.plane + x % C.plane, owner);
   }
   __syncthreads();
   return {room, from, count * C.plane};

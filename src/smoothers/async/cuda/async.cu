@@ -17,7 +17,7 @@ extern "C" {
 
 /* A level uses the first variant that accepts it. */
 static const async_variant *const variants[] = {
-    &R(async_box_lines),    /* box stencils in 2D and 3D: lines of a tile */
+    &R(async_box_lines),    /* constant box stencils in 2D and 3D: lines of a tile */
     &R(async_box),          /* box stencils, all of them */
     &R(async_line),         /* 1D: segments of a line */
     &R(async_planes_faces), /* 3D, coefficients on faces: plane sweep */
@@ -58,7 +58,7 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
   R(async_run_passes)(l, (const async_state *)state, passes_of(l, steps), f, u, leg == GMG_LEG_UP_REVERSED);
 }
 
-/* As on the host: with overlap, blocks of the first pass may see zeros around them, and then read only f. */
+/* With overlap, blocks of the first pass may see zeros around them, and then read only f, as on the host. */
 static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
   const async_state *s = (const async_state *)state;
@@ -162,10 +162,17 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   return GMG_OK;
 }
 
+static gmg_status update(const gmg_smoother_level *l, void *state)
+{
+  async_state *s = (async_state *)state;
+  if (s->variant->update) s->variant->update(l, s);
+  return GMG_OK;
+}
+
 extern "C" const gmg_blocks *R(gmg_async_blocks)(const void *state) { return &((const async_state *)state)->blocks; }
 
 extern "C" const gmg_smoother_ops R(gmg_async_cuda) = {
-    .setup = setup, .sweep = sweep, .sweep_from_zero = sweep_from_zero};
+    .setup = setup, .update = update, .sweep = sweep, .sweep_from_zero = sweep_from_zero};
 
 extern "C" const gmg_fused_ops R(gmg_async_fused_cuda) = {
     .presmooth_restrict = presmooth_restrict, .postsmooth_update = postsmooth_update, .double_buffered = double_buffered};

@@ -1,6 +1,6 @@
-/* The asynchronous smoother's reference kernel for box stencils: any dimension, overlap, block that fits in shared memory, in
-   colours or all at once (Jacobi). A thread relaxes an unknown. It is slow and simple, and the tests compare the other variant with
-   it. Called through its async_variant. */
+/* The asynchronous smoother's reference kernel for box stencils, constant or variable: any dimension, overlap, block that fits in
+   shared memory, in colours or all at once (Jacobi). A thread relaxes an unknown. It is slow and simple: the tests compare
+   box_lines.cu and box_symmetric.cu with it. For variable stencils it is the only kernel. Called through its async_variant. */
 #include "box.cuh"
 
 static const size_t preferred_block[4][3] = {{0}, {512, 1, 1}, {64, 16, 1}, {32, 8, 8}};
@@ -12,9 +12,24 @@ static gmg_blocks blocks_of(const gmg_smoother_level *l)
 
 static int cells_of(const box_tiles &s) { return s.size[0] * s.size[1] * s.size[2]; }
 
-template <int dim, int dynamic>
+/* D^-1 (f - A u) at unknown (i, j, k) of the level, for constant entries and for those that vary. */
+template <int dim>
+static __device__ __forceinline__ scalar box_correction(const gmg_box_rows &A, const gmg_box_steps near[3], size_t, const scalar *u,
+                                                        scalar f)
+{
+  return (f - gmg_box_image(dim, &A, near[0], near[1], near[2], u)) / A.diag;
+}
+
+template <int dim>
+static __device__ __forceinline__ scalar box_correction(const gmg_box_array_rows &A, const gmg_box_steps near[3], size_t c,
+                                                        const scalar *u, scalar f)
+{
+  return (f - gmg_box_array_image(dim, &A, near[0], near[1], near[2], c, u)) / A.entry[13][c];
+}
+
+template <class Rows, int dim, int dynamic>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    box_kernel(gmg_box_rows A, box_tiles s, box_relaxation how, const scalar *f, const scalar *from, scalar *to, work_queue queue)
+    box_kernel(Rows A, box_tiles s, box_relaxation how, const scalar *f, const scalar *from, scalar *to, work_queue queue)
 {
   extern __shared__ double memory[];
   const int row = s.size[0], plane = row * s.size[1], cells = plane * s.size[2], me = (int)threadIdx.x;
@@ -25,7 +40,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
       const int z = c / plane, y = (c - z * plane) / row, x = c - z * plane - y * row;
       const int i = box_index(A, p, 0, x), j = box_index(A, p, 1, y), k = box_index(A, p, 2, z);
       const int there = i >= 0 && j >= 0 && k >= 0;
-      u[c] = there && from ? gmg_load_relaxed(from + gmg_offset(A.at, (size_t)i, (size_t)j, (size_t)k)) : (scalar)0;
+      u[c] = there && from ? gmg_load_relaxed(from + gmg_offset(A.layout, (size_t)i, (size_t)j, (size_t)k)) : (scalar)0;
       next[c] = u[c];
     }
     __syncthreads();
@@ -33,7 +48,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     for (int stage = 0; stage < how.sweeps * colours; stage++) {
       const int number = stage % colours, colour = how.reversed ? colours - 1 - number : number;
       int first[3], count[3];
-      for (int a = 0; a < 3; a++) { /* colours by parity in the level; across a seam it goes on */
+      for (int a = 0; a < 3; a++) { /* colours by parity in the level, which continues across a seam */
         first[a] = p.first[a];
         if (how.coloured && a < dim) first[a] += ((p.origin[a] + p.first[a]) & 1) != ((colour >> a) & 1);
         count[a] = max(0, a < dim ? (p.end[a] - first[a] + step - 1) / step : 1);
@@ -51,8 +66,8 @@ static __global__ void __launch_bounds__(GMG_THREADS)
             near[a].to[side + 1] = side == 0 || a >= dim ? 0 : box_step(A, p, a, v[a], side > 0, (int)pitch[a]);
           }
         const int i = box_index(A, p, 0, v[0]), j = box_index(A, p, 1, v[1]), k = box_index(A, p, 2, v[2]);
-        const scalar image = gmg_box_image(dim, &A, near[0], near[1], near[2], u + c);
-        next[c] = u[c] + how.omega * ((f[gmg_offset(A.at, (size_t)i, (size_t)j, (size_t)k)] - image) / A.diag);
+        const size_t at = gmg_offset(A.layout, (size_t)i, (size_t)j, (size_t)k);
+        next[c] = u[c] + how.omega * box_correction<dim>(A, near, at, u + c, f[at]);
       }
       __syncthreads();
       if (how.coloured) continue;
@@ -65,19 +80,20 @@ static __global__ void __launch_bounds__(GMG_THREADS)
       const int x = h - (z * p.own[1] + y) * p.own[0];
       const int v[3] = {x + s.margin[0], y + s.margin[1], z + s.margin[2]};
       const size_t i = (size_t)(p.origin[0] + v[0]), j = (size_t)(p.origin[1] + v[1]), k = (size_t)(p.origin[2] + v[2]);
-      gmg_store_relaxed(to + gmg_offset(A.at, i, j, k), u[v[2] * plane + v[1] * row + v[0]]);
+      gmg_store_relaxed(to + gmg_offset(A.layout, i, j, k), u[v[2] * plane + v[1] * row + v[0]]);
     }
   });
 }
 
-typedef void kernel(gmg_box_rows, box_tiles, box_relaxation, const scalar *, const scalar *, scalar *, work_queue);
-
-static kernel *kernel_of(const gmg_smoother_level *l)
+template <class Rows> static box_pass<Rows> *kernel_of(const gmg_smoother_level *l)
 {
-  static kernel *const kernels[3][2] = {
-      {box_kernel<1, 0>, box_kernel<1, 1>}, {box_kernel<2, 0>, box_kernel<2, 1>}, {box_kernel<3, 0>, box_kernel<3, 1>}};
+  static box_pass<Rows> *const kernels[3][2] = {{box_kernel<Rows, 1, 0>, box_kernel<Rows, 1, 1>},
+                                                {box_kernel<Rows, 2, 0>, box_kernel<Rows, 2, 1>},
+                                                {box_kernel<Rows, 3, 0>, box_kernel<Rows, 3, 1>}};
   return kernels[l->A->dim - 1][is_dynamic(l->params)];
 }
+
+static int varies(const gmg_smoother_level *l) { return l->A->box->array[13] != NULL; }
 
 static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
@@ -90,17 +106,16 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
 
 static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
-  return allow_shared(l, (const void *)kernel_of(l), s->max_bytes);
+  const void *const kernel = varies(l) ? (const void *)kernel_of<gmg_box_array_rows>(l) : (const void *)kernel_of<gmg_box_rows>(l);
+  return allow_shared(l, kernel, s->max_bytes);
 }
 
 static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
                 int reversed)
 {
-  box_tiles t = box_tiles_of(l, s->blocks);
-  t.order = order_of(l, s);
-  const async_launch k = launch_of(l, s, passes);
-  const box_relaxation how = box_relaxation_of(l, reversed);
-  gmg_launch(l->exec, "async", kernel_of(l), k.grid, gmg_box_rows_of(l->A), t, how, f, from, to, k.queue);
+  if (varies(l))
+    run_box_pass(kernel_of<gmg_box_array_rows>(l), gmg_box_array_rows_of(l->A), l, s, passes, f, from, to, reversed);
+  else run_box_pass(kernel_of<gmg_box_rows>(l), gmg_box_rows_of(l->A), l, s, passes, f, from, to, reversed);
 }
 
 const async_variant R(async_box) = {.lay_out = lay_out, .prepare = prepare, .run = run};

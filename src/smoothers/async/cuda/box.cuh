@@ -6,6 +6,7 @@
 
 #include "core/cuda/atomics.cuh"
 #include "stencil/box/box.h"
+#include "stencil/box_arrays/rows.h"
 
 /* The blocks of a level as tiles. */
 typedef struct {
@@ -28,14 +29,16 @@ typedef struct {
   int first[3], end[3];       /* the tile coordinates that are relaxed */
 } box_place;
 
-static __device__ __forceinline__ box_place box_place_of(const gmg_box_rows &A, const box_tiles &s, int reversed, unsigned block)
+/* Rows: gmg_box_rows or gmg_box_array_rows. */
+template <class Rows>
+static __device__ __forceinline__ box_place box_place_of(const Rows &A, const box_tiles &s, int reversed, unsigned block)
 {
   const unsigned at = reversed ? (unsigned)s.last - block : block, b = s.order ? (unsigned)s.order[at] : at;
   const unsigned index[3] = {b % s.blocks[0], b / s.blocks[0] % s.blocks[1], b / (s.blocks[0] * s.blocks[1])};
   box_place p;
 #pragma unroll
   for (int a = 0; a < 3; a++) {
-    const int n = (int)A.at.n[a], begin = (int)index[a] * s.shape[a], ring = s.margin[a] > 0;
+    const int n = (int)A.layout.n[a], begin = (int)index[a] * s.shape[a], ring = s.margin[a] > 0;
     p.own[a] = min(s.shape[a], n - begin), p.origin[a] = begin - s.margin[a];
     p.first[a] = ring, p.end[a] = p.own[a] + 2 * s.margin[a] - ring;
     if (!A.wraps[a]) p.first[a] = max(p.first[a], -p.origin[a]), p.end[a] = min(p.end[a], n - p.origin[a]);
@@ -44,16 +47,18 @@ static __device__ __forceinline__ box_place box_place_of(const gmg_box_rows &A, 
 }
 
 /* The index of tile coordinate v in the level; -1: it is beyond a wall. */
-static __device__ __forceinline__ int box_index(const gmg_box_rows &A, const box_place &p, int axis, int v)
+template <class Rows>
+static __device__ __forceinline__ int box_index(const Rows &A, const box_place &p, int axis, int v)
 {
-  const int n = (int)A.at.n[axis], i = p.origin[axis] + v;
+  const int n = (int)A.layout.n[axis], i = p.origin[axis] + v;
   return i >= 0 && i < n ? i : A.wraps[axis] ? ((i % n) + n) % n : -1;
 }
 
-/* Steps to the lower and the upper neighbour in a tile. Beyond a wall that does not mirror there is a cell with 0. */
-static __device__ __forceinline__ int box_step(const gmg_box_rows &A, const box_place &p, int axis, int v, int side, int pitch)
+/* The step to the lower (side 0) or upper (1) neighbour in a tile. Beyond a wall that does not mirror there is a cell with 0. */
+template <class Rows>
+static __device__ __forceinline__ int box_step(const Rows &A, const box_place &p, int axis, int v, int side, int pitch)
 {
-  const int n = (int)A.at.n[axis], i = p.origin[axis] + v, inside = n > 1 ? pitch : 0;
+  const int n = (int)A.layout.n[axis], i = p.origin[axis] + v, inside = n > 1 ? pitch : 0;
   if (!A.wraps[axis] && A.mirrors[axis][side] && i == (side ? n - 1 : 0)) return side ? -inside : inside;
   return side ? pitch : -pitch;
 }
@@ -70,14 +75,30 @@ static inline box_tiles box_tiles_of(const gmg_smoother_level *l, gmg_blocks blo
   return s;
 }
 
-/* box_even.cu: like async_variant::run, for blocks that box_lines.cu has laid out. Returns 0 if it does not take the operator. */
-extern "C" int R(async_box_even)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from,
-                                 void *to, int reversed);
-
 static inline box_relaxation box_relaxation_of(const gmg_smoother_level *l, int reversed)
 {
   return {l->params->async.local_sweeps, l->params->async.local == GMG_LOCAL_RED_BLACK, reversed,
           (real)gmg_weight_async(l->A, l->params)};
 }
+
+template <class Rows> using box_pass = void(Rows, box_tiles, box_relaxation, const scalar *, const scalar *, scalar *, work_queue);
+
+/* async_variant::run of a kernel. */
+template <class Rows>
+static inline void run_box_pass(box_pass<Rows> *kernel, const Rows &rows, const gmg_smoother_level *l, const async_state *s,
+                                size_t passes, const void *f, const void *from, void *to, int reversed)
+{
+  box_tiles t = box_tiles_of(l, s->blocks);
+  t.order = order_of(l, s);
+  const async_launch k = launch_of(l, s, passes);
+  gmg_launch(l->exec, "async", kernel, k.grid, rows, t, box_relaxation_of(l, reversed), f, from, to, k.queue);
+}
+
+/* Functions of box_symmetric.cu for levels that box_lines.cu has laid out. prepare: as in async_variant. update: sets
+   s->is_symmetric if the kernel supports the level. run: called only if s->is_symmetric is set. */
+extern "C" void R(async_box_symmetric_prepare)(const gmg_smoother_level *l, const async_state *s);
+extern "C" void R(async_box_symmetric_update)(const gmg_smoother_level *l, async_state *s);
+extern "C" void R(async_box_symmetric_run)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f,
+                                           const void *from, void *to, int reversed);
 
 #endif

@@ -37,7 +37,7 @@ static __device__ __forceinline__ const pair *pair_at(const scalar *u, const box
 static __device__ __forceinline__ void mirror(const gmg_box_rows &A, const box_place &p, int x, pair &v)
 {
   const unsigned all = 0xffffffffu;
-  const int low = -1 - p.origin[0], high = (int)A.at.n[0] - p.origin[0];
+  const int low = -1 - p.origin[0], high = (int)A.layout.n[0] - p.origin[0];
   if (A.wraps[0] || !(A.mirrors[0][0] || A.mirrors[0][1])) return;
   const pair after = {__shfl_down_sync(all, v.even, 1), __shfl_down_sync(all, v.odd, 1)};
   const pair before = {__shfl_up_sync(all, v.even, 1), __shfl_up_sync(all, v.odd, 1)};
@@ -87,7 +87,7 @@ static __device__ __forceinline__ void relax_line(const gmg_box_rows &A, const b
 /* The index along axis 0 to which tile column x belongs, with the column beyond a wall that mirrors; -1: none. */
 static __device__ __forceinline__ int column_of(const gmg_box_rows &A, const box_place &p, int x)
 {
-  const int n = (int)A.at.n[0], i = p.origin[0] + x;
+  const int n = (int)A.layout.n[0], i = p.origin[0] + x;
   if (!A.wraps[0] && i == -1 && A.mirrors[0][0]) return 1;
   if (!A.wraps[0] && i == n && A.mirrors[0][1]) return n - 2;
   return box_index(A, p, 0, x);
@@ -105,7 +105,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 2)
     const int column[2] = {column_of(A, p, lane), column_of(A, p, lane + 32)};
     for (int line = warp; line < lines; line += WARPS) {
       const int z = line / s.size[1], y = line - z * s.size[1], j = box_index(A, p, 1, y), k = box_index(A, p, 2, z);
-      const size_t start = j >= 0 && k >= 0 ? gmg_offset(A.at, 0, (size_t)j, (size_t)k) : 0;
+      const size_t start = j >= 0 && k >= 0 ? gmg_offset(A.layout, 0, (size_t)j, (size_t)k) : 0;
 #pragma unroll
       for (int h = 0; h < 2; h++) {
         const int there = j >= 0 && k >= 0 && column[h] >= 0;
@@ -128,7 +128,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, 2)
     }
     for (int line = warp; line < p.own[1] * p.own[2]; line += WARPS) {
       const int z = line / p.own[1], y = line - z * p.own[1];
-      const size_t start = gmg_offset(A.at, 0, (size_t)(p.origin[1] + s.margin[1] + y), (size_t)(p.origin[2] + s.margin[2] + z));
+      const size_t j = (size_t)(p.origin[1] + s.margin[1] + y), k = (size_t)(p.origin[2] + s.margin[2] + z);
+      const size_t start = gmg_offset(A.layout, 0, j, k);
       const scalar *const mine = u + ((z + s.margin[2]) * s.size[1] + y + s.margin[1]) * LINE;
 #pragma unroll
       for (int h = 0; h < 2; h++) {
@@ -139,21 +140,20 @@ static __global__ void __launch_bounds__(GMG_THREADS, 2)
   });
 }
 
-typedef void kernel(gmg_box_rows, box_tiles, box_relaxation, const scalar *, const scalar *, scalar *, work_queue);
-
-static kernel *kernel_of(const gmg_smoother_level *l)
+static box_pass<gmg_box_rows> *kernel_of(const gmg_smoother_level *l)
 {
-  static kernel *const kernels[2][2] = {{lines_kernel<2, 0>, lines_kernel<2, 1>}, {lines_kernel<3, 0>, lines_kernel<3, 1>}};
+  static box_pass<gmg_box_rows> *const kernels[2][2] = {{lines_kernel<2, 0>, lines_kernel<2, 1>},
+                                                        {lines_kernel<3, 0>, lines_kernel<3, 1>}};
   return kernels[l->A->dim - 2][is_dynamic(l->params)];
 }
 
-/* Accepts 2D and 3D, relaxed in colours, if the blocks fit. An even number of columns keeps the colours of neighbouring blocks
-   alike. */
+/* Accepts constant entries in 2D and 3D, relaxed in colours, if the blocks fit. An even number of columns keeps the colours of
+   neighbouring blocks alike. */
 static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
-  if (!A->box || A->dim < 2 || p->async.local != GMG_LOCAL_RED_BLACK || A->n[0] < 3) return 0;
+  if (!A->box || A->box->array[13] || A->dim < 2 || p->async.local != GMG_LOCAL_RED_BLACK || A->n[0] < 3) return 0;
   const size_t most = LINE - 2 * (size_t)(p->async.overlap + 1), lines = preferred_lines[A->dim];
   const size_t preferred[3] = {most, lines, A->dim > 2 ? lines : 1};
   s->blocks = gmg_blocks_make(A, p->async.block, preferred);
@@ -168,18 +168,16 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
 
 static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
+  R(async_box_symmetric_prepare)(l, s);
   return allow_shared(l, (const void *)kernel_of(l), s->max_bytes);
 }
 
 static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
                 int reversed)
 {
-  if (R(async_box_even)(l, s, passes, f, from, to, reversed)) return;
-  box_tiles t = box_tiles_of(l, s->blocks);
-  t.order = order_of(l, s);
-  const async_launch k = launch_of(l, s, passes);
-  const box_relaxation how = box_relaxation_of(l, reversed);
-  gmg_launch(l->exec, "async", kernel_of(l), k.grid, gmg_box_rows_of(l->A), t, how, f, from, to, k.queue);
+  if (s->is_symmetric) R(async_box_symmetric_run)(l, s, passes, f, from, to, reversed);
+  else run_box_pass(kernel_of(l), gmg_box_rows_of(l->A), l, s, passes, f, from, to, reversed);
 }
 
-const async_variant R(async_box_lines) = {.lay_out = lay_out, .prepare = prepare, .run = run};
+const async_variant R(async_box_lines) = {
+    .lay_out = lay_out, .prepare = prepare, .update = R(async_box_symmetric_update), .run = run};

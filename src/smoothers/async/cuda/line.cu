@@ -3,10 +3,10 @@
    async_variant.
 
    A thread block processes a segment of the axis: its own unknowns, `overlap` layers around them, and a ring that is only read. u
-   and f are loaded once, coalesced, and transposed in shared memory. A thread then has LINE_PER neighbouring unknowns in registers.
-   It needs one neighbouring value per half sweep: from the next lane or, at the end of a warp, through shared memory and one
-   barrier. The pass is then limited by memory alone. At 64 registers a multiprocessor has 1024 threads. Each requests 128 bytes, so
-   128 kB are in flight. 4 TB/s need about 25 kB.
+   and f are loaded once, coalesced, and transposed in shared memory. A thread then has LINE_PER neighbouring unknowns in
+   registers. It needs one neighbouring value per half sweep: from the next lane or, at the end of a warp, through shared memory
+   and one barrier. The pass is then limited by memory alone. At 64 registers a multiprocessor has 1024 threads. Each requests 128
+   bytes, so 128 kB are in flight. 4 TB/s need about 25 kB per multiprocessor.
 
    Place v of the segment is unknown origin + v of the axis. The origin is chosen so that the first colour has the even places. */
 #include "variant.h"
@@ -19,7 +19,7 @@ enum {
   LINE_LEAD = 32 / sizeof(scalar),   /* places before the own unknowns: space for the ring; loads start at a 32-byte sector */
   LINE_SPARE = 128 / sizeof(scalar), /* places that the default segment leaves free, so that segments begin at a cache line */
   LINE_MAX_THREADS = 1024,                /* maximum number of threads */
-  LINE_FAR = 2 * LINE_MAX_THREADS * LINE_PER
+  LINE_FAR = 2 * LINE_MAX_THREADS * LINE_PER /* beyond all places of a segment: ends of the axis are at most this far */
 };
 
 /* Coefficients of a row. Those of the first, the inner and the last rows are in shared memory. */
@@ -205,7 +205,7 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
   enum { MAX_THREADS = 256, MIN_THREADS = 64 };
   const size_t across[3] = {1, 1, 1};
   size_t want[3] = {p->async.block[0], p->async.block[1], p->async.block[2]};
-  if (A->dim != 1 || gmg_kind_of(A) != GMG_CONSTANT || !A->uniform[0] || A->n[0] < 3) return 0;
+  if (A->dim != 1 || gmg_coefficients_of(A) != GMG_CONSTANT || !A->uniform[0] || A->n[0] < 3) return 0;
   for (size_t threads = MAX_THREADS; !p->async.block[0] && threads >= MIN_THREADS; threads /= 2) {
     want[0] = threads * LINE_PER - LINE_SPARE;
     if (A->n[0] / want[0] >= 2 * processors_of(l)) break;

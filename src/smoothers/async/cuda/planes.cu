@@ -1,5 +1,5 @@
 /* Plane sweep (relax/cuda/plane_sweep.cuh) on 3D levels with constant coefficients: accepts levels, and launches. Called through
-   its async_variant. Fused legs are passes of the same kind. At 512^3 on an H200:
+   its async_variant. Fused legs are passes of the plane sweep, too. At 512^3 on an H200:
    - restricting, in double: 1.49 instead of 2.0 ms;
    - restricting from zero, in float: 0.59 instead of 0.88 ms;
    - prolonging and updating another field: 1.24 instead of 1.80 ms. */
@@ -7,8 +7,9 @@
 
 #include "smoothers/relax/cuda/plane_sweep.cuh"
 
-/* MIN_CELLS_RESTRICT: on larger levels a pass that does not start from zero also restricts. In float it takes 0.157 instead of
-   0.167 ms at 256^3, but 57 instead of 52 us at 128^3. In double a solve at 256^3 takes 5.0 ms with it, and 4.5 ms without.
+/* MIN_CELLS_RESTRICT: on larger levels a pass that does not start from zero also restricts.
+   - Float: it takes 0.157 instead of 0.167 ms at 256^3, but 57 instead of 52 us at 128^3.
+   - Double: a solve at 256^3 takes 5.0 ms with it, and 4.5 ms without.
 
    MIN_CELLS_DOUBLE_BUFFERED: larger levels are double-buffered. A V(1,1) cycle at 512^3 in double then takes 3.95 ms. It takes 4.06
    ms if coarser levels are double-buffered, too. Their blocks are short, and the instructions of their first and last steps are not
@@ -23,9 +24,10 @@ static const plane_pass passes[] = {PLANE_PASS(4, 0),
                                     PLANE_PASS(4, PASS_UPDATE | PASS_PROLONG),
                                     {-1}};
 
-/* Shared memory is reserved in steps, and the rest is the L1 cache. One step more, and the cycle takes 5.08 instead of 4.58 ms. */
+/* Shared memory is reserved in steps, and the rest is the L1 cache. With 320 more bytes of shared memory, which take another step,
+   a V(1,1) cycle in double at 512^3 took 5.08 instead of 4.58 ms (be072dc, docs/notes/gpu-measurements.md). */
 static_assert(plane_shape<4>::blocks * (plane_pass_bytes<4>(PASS_PROLONG) + 1024) <= (sizeof(real) == 8 ? 196 : 164) * 1024,
-              "the way up takes a step more of shared memory than the pass");
+              "the upward leg takes a step more of shared memory than the pass");
 
 static const plane_pass *pass_of(const gmg_smoother_level *l, const async_state *s, int kind)
 {
@@ -36,7 +38,7 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
-  if (A->dim != 3 || !is_uniform_level(A) || !is_large(l, MIN_CELLS_PLANES) || !is_usual(p)) return 0;
+  if (A->dim != 3 || !is_uniform_level(A) || !is_large(l, MIN_CELLS_PLANES) || !has_default_relaxation(p)) return 0;
   if (!plane_blocks<4>(A, p->async.block, processors_of(l), &s->blocks)) return 0;
   s->bytes = passes[0].bytes, s->threads = dim3((unsigned)(32 * plane_rows(&s->blocks)));
   return 1;
@@ -54,7 +56,7 @@ static uniform_level level_of(const gmg_smoother_level *l, const async_state *s,
 }
 
 static void launch(const gmg_smoother_level *l, const async_state *s, const plane_pass *p, size_t passes, const uniform_level &x,
-                   const void *f, const void *from, void *to, const update &o, const restriction &r)
+                   const void *f, const void *from, void *to, const update_output &o, const restriction_output &r)
 {
   gmg_launch(l->exec, "async", p->kernel, plane_grid(p, &s->blocks, passes), x, f, from, to, nullptr, o, r);
 }
@@ -68,7 +70,7 @@ static void run(const gmg_smoother_level *l, const async_state *s, size_t passes
   if (s->resident) {
     const async_launch k = launch_of(l, s, passes);
     gmg_launch(l->exec, "async", plane_kernel_dynamic<4>, k.grid, x, f, from, to, k.queue);
-  } else launch(l, s, pass, passes, x, f, from, to, update{}, restriction{});
+  } else launch(l, s, pass, passes, x, f, from, to, update_output{}, restriction_output{});
 }
 
 static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, void *to,
@@ -79,12 +81,12 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
   /* on small levels only if the caller chose the blocks */
   const int pays = zero || to != u || l->params->async.block[0] || l->A->cells >= MIN_CELLS_RESTRICT;
   const plane_pass *last = pass_of(l, s, PASS_RESTRICT | (zero ? PASS_FROM_ZERO : 0));
-  restriction r;
+  restriction_output r;
   if (!pays || !last || !restriction_of(&r, coarse, l->A, map, &s->blocks)) return 0;
   if (first) run(l, s, 1, f, NULL, u, 0);
   R(async_run_passes)(l, s, between, f, u, 0);
-  l->exec->vector->fill(l->exec, (size_t)r.at.n[0] * r.at.n[1] * r.at.n[2], 0, coarse);
-  launch(l, s, last, 1, level_of(l, s, 0), f, u, to, update{}, r);
+  l->exec->vector->fill(l->exec, (size_t)r.layout.n[0] * r.layout.n[1] * r.layout.n[2], 0, coarse);
+  launch(l, s, last, 1, level_of(l, s, 0), f, u, to, update_output{}, r);
   return 1;
 }
 
@@ -92,9 +94,9 @@ static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, 
                              const gmg_update_target *to)
 {
   const plane_pass *last = pass_of(l, s, PASS_UPDATE | (to->coarse ? PASS_PROLONG : 0));
-  if (!last || (to->coarse && (passes > 1 || !planes_can_prolong(to, l->A, &s->blocks)))) return 0;
+  if (!last || !update_has_offsets(to) || (to->coarse && (passes > 1 || !planes_can_prolong(to, l->A, &s->blocks)))) return 0;
   R(async_run_passes)(l, s, passes - 1, f, u, reversed);
-  launch(l, s, last, 1, level_of(l, s, reversed), f, u, NULL, update_of(to, l->A), restriction{});
+  launch(l, s, last, 1, level_of(l, s, reversed), f, u, NULL, update_of(to, l->A), restriction_output{});
   return 1;
 }
 

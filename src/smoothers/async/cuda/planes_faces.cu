@@ -10,8 +10,8 @@ static int suits(const gmg_smoother_level *l)
   const gmg_params *p = l->params;
   for (int a = 0; a < 3; a++)
     if (A->wraps[a] && A->n[a] % 2) return 0; /* at a seam two unknowns of one colour meet */
-  if (!A->face[0] || A->dim != 3 || !face_columns_lie_alike(A)) return 0;
-  return A->cells <= 0x7fffffff && is_large(l, MIN_CELLS_PLANES) && !is_dynamic(p) && is_usual(p);
+  if (!A->face[0] || A->dim != 3 || !face_offsets_match(A)) return 0;
+  return A->cells <= 0x7fffffff && is_large(l, MIN_CELLS_PLANES) && !is_dynamic(p) && has_default_relaxation(p);
 }
 
 /* Chooses blocks. Returns 0 if the given blocks do not fit, leave half of the threads idle, or hardly fill the pipeline. */
@@ -91,7 +91,7 @@ static void run(const gmg_smoother_level *l, const async_state *s, size_t passes
                 int reversed)
 {
   const int lines = loads_by_lines(l->A, f);
-  const gmg_grid grid = {dim3((unsigned)s->blocks.total, (unsigned)passes), s->threads, bytes_of(l->A, lines)};
+  const gmg_launch_shape grid = {dim3((unsigned)s->blocks.total, (unsigned)passes), s->threads, bytes_of(l->A, lines)};
   gmg_launch(l->exec, "async", kernels_of(l->A, lines)[from == NULL], grid, level_of(l, s, reversed), f, from, to);
 }
 

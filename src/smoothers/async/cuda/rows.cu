@@ -5,17 +5,17 @@
 #include "smoothers/relax/cuda/row_restrict.cuh"
 
 enum { MIN_CELLS_ROWS = 300000 }; /* on smaller levels tiles are faster: 512^2 takes 6 instead of 15 us */
-enum { HALVES = 4 };              /* half sweeps per pass: two local sweeps */
+enum { HALF_SWEEPS = 4 };         /* half sweeps per pass: two local sweeps */
 
 static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
-  if (!is_uniform_level(A) || A->dim != 2 || !is_large(l, MIN_CELLS_ROWS) || !is_usual(p)) return 0;
-  if (!row_blocks<HALVES, 0>(A, p->async.block, processors_of(l), &s->blocks)) return 0;
+  if (!is_uniform_level(A) || A->dim != 2 || !is_large(l, MIN_CELLS_ROWS) || !has_default_relaxation(p)) return 0;
+  if (!row_blocks<HALF_SWEEPS, 0>(A, p->async.block, processors_of(l), &s->blocks)) return 0;
   s->update_blocks = s->blocks;
   if (GMG_REAL_F32 && !p->deterministic)
-    (void)row_blocks<HALVES, PASS_PROLONG | PASS_UPDATE>(A, p->async.block, processors_of(l), &s->update_blocks);
+    (void)row_blocks<HALF_SWEEPS, PASS_PROLONG | PASS_UPDATE>(A, p->async.block, processors_of(l), &s->update_blocks);
   s->bytes = 0, s->threads = dim3(is_dynamic(p) ? 32 : 32 * BLOCK_WARPS);
   return 1;
 }
@@ -23,7 +23,7 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
 static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
   (void)s;
-  return is_dynamic(l->params) ? (const void *)row_kernel_dynamic<HALVES> : NULL;
+  return is_dynamic(l->params) ? (const void *)row_kernel_dynamic<HALF_SWEEPS> : NULL;
 }
 
 static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
@@ -32,9 +32,9 @@ static void run(const gmg_smoother_level *l, const async_state *s, size_t passes
   const uniform_level x = uniform_level_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), reversed);
   if (s->resident) {
     const async_launch k = launch_of(l, s, passes);
-    gmg_launch(l->exec, "async", row_kernel_dynamic<HALVES>, k.grid, x, first_unknown(x.at, f), first_unknown(x.at, from),
-               first_unknown(x.at, to), k.queue);
-  } else rows_sweep<HALVES>(l->exec, l->A, x, passes, f, from, to, NULL);
+    gmg_launch(l->exec, "async", row_kernel_dynamic<HALF_SWEEPS>, k.grid, x, first_unknown(x.layout, f),
+               first_unknown(x.layout, from), first_unknown(x.layout, to), k.queue);
+  } else rows_sweep<HALF_SWEEPS>(l->exec, l->A, x, passes, f, from, to, NULL);
 }
 
 #if GMG_REAL_F32
@@ -44,7 +44,7 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
 {
   const double omega = gmg_weight_async(l->A, l->params);
   (void)to; /* in 2D it equals u */
-  return start == GMG_FROM_ZERO && passes == 1 && rows_restrict<HALVES>(l->exec, l->A, &s->blocks, omega, map, f, u, coarse);
+  return start == GMG_FROM_ZERO && passes == 1 && rows_restrict<HALF_SWEEPS>(l->exec, l->A, &s->blocks, omega, map, f, u, coarse);
 }
 
 /* The upward leg; with a coarse correction only in one pass. */
@@ -54,7 +54,7 @@ static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, 
   const double omega = gmg_weight_async(l->A, l->params);
   if (to->coarse && passes > 1) return 0;
   R(async_run_passes)(l, s, passes - 1, f, u, reversed);
-  return rows_update<HALVES>(l->exec, l->A, &s->update_blocks, omega, reversed, f, u, to);
+  return rows_update<HALF_SWEEPS>(l->exec, l->A, &s->update_blocks, omega, reversed, f, u, to);
 }
 #endif
 

@@ -25,7 +25,7 @@ typedef struct {
 static tile_shape tile_shape_of(const gmg_smoother_level *l, const gmg_blocks *b, size_t max_bytes)
 {
   const gmg_operator *A = l->A;
-  const int kind = gmg_kind_of(A), dim = A->dim, faces = kind & GMG_FACES;
+  const int kind = gmg_coefficients_of(A), dim = A->dim, faces = kind & GMG_FACES;
   const size_t high = faces ? tile_of<GMG_FACES>::high : tile_of<GMG_CONSTANT>::high;
   const size_t max_threads = faces ? tile_of<GMG_FACES>::max_threads : tile_of<GMG_CONSTANT>::max_threads;
   tile_shape t = {};
@@ -34,11 +34,11 @@ static tile_shape tile_shape_of(const gmg_smoother_level *l, const gmg_blocks *b
     t.margin[a] = gmg_block_margin(b, A, a, l->params->async.overlap + 1);
     relaxed[a] = b->shape[a] + 2 * (size_t)t.margin[a] - 2;
   }
-  const size_t wide = relaxed[0], deep = dim == 3 ? relaxed[1] : 1, stretches = (relaxed[dim - 1] + 2 + high - 1) / high;
-  if (wide > max_threads || deep > max_threads || stretches > MAX_BLOCK_Z || wide * deep * stretches > max_threads) return t;
-  const size_t threads = wide * deep * stretches, planes = stretches * high + 1, pitch = wide + 2;
+  const size_t wide = relaxed[0], deep = dim == 3 ? relaxed[1] : 1, segments = (relaxed[dim - 1] + 2 + high - 1) / high;
+  if (wide > max_threads || deep > max_threads || segments > MAX_BLOCK_Z || wide * deep * segments > max_threads) return t;
+  const size_t threads = wide * deep * segments, planes = segments * high + 1, pitch = wide + 2;
   const size_t columns = pitch * (dim == 3 ? deep + 2 : 1);
-  t.threads = dim3((unsigned)wide, (unsigned)deep, (unsigned)stretches);
+  t.threads = dim3((unsigned)wide, (unsigned)deep, (unsigned)segments);
   t.pitch = (int)pitch, t.column = (int)planes;
   t.bytes = planes * sizeof(tile_plane) + (columns * planes + 2) * sizeof(scalar);
   if (faces) t.bytes += threads * (high * (size_t)(dim - 1) + 1) * sizeof(tile_pair);
@@ -51,7 +51,7 @@ static tile_shape tile_blocks(const gmg_smoother_level *l, size_t max_bytes, gmg
 {
   const gmg_operator *A = l->A;
   const size_t processors = processors_of(l);
-  const tile_choice *choice = tile_choices[A->dim - 2][gmg_kind_of(A) & GMG_FACES ? 1 : 0];
+  const tile_choice *choice = tile_choices[A->dim - 2][gmg_coefficients_of(A) & GMG_FACES ? 1 : 0];
   for (int c = 0;; c++) {
     size_t want[3];
     for (int a = 0; a < 3; a++) want[a] = a < A->dim ? choice[c].relaxed[a] - 2 * (size_t)l->params->async.overlap : 1;
@@ -65,7 +65,7 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
   const gmg_operator *A = l->A;
   if (A->dim == 1 || A->cells >= (size_t)1 << 31 || l->params->async.local == GMG_LOCAL_GAUSS_SEIDEL) return 0;
-  if (!face_columns_lie_alike(A)) return 0;
+  if (!face_offsets_match(A)) return 0;
   const tile_shape t = tile_blocks(l, s->max_bytes, &s->blocks);
   s->bytes = t.bytes, s->threads = t.threads;
   return t.bytes > 0;
@@ -85,13 +85,13 @@ static kernel *const kernels[2][4][2][2] = {KERNELS_OF(2), KERNELS_OF(3)};
 
 static kernel *kernel_of(const gmg_smoother_level *l)
 {
-  return kernels[l->A->dim - 2][gmg_kind_of(l->A)][l->params->async.local == GMG_LOCAL_JACOBI][is_dynamic(l->params)];
+  return kernels[l->A->dim - 2][gmg_coefficients_of(l->A)][l->params->async.local == GMG_LOCAL_JACOBI][is_dynamic(l->params)];
 }
 
 static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
   const void *kernel = allow_shared(l, (const void *)kernel_of(l), s->max_bytes);
-  if (gmg_kind_of(l->A) & GMG_FACES) /* without this, there is no room for two thread blocks */
+  if (gmg_coefficients_of(l->A) & GMG_FACES) /* without this, there is no room for two thread blocks */
     gmg_cuda_note(gmg_device_of(l->exec),
                   cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared),
                   "async");
@@ -104,7 +104,7 @@ static tile_level level_of(const gmg_smoother_level *l, const async_state *state
   const gmg_params *p = l->params;
   const gmg_blocks *b = &state->blocks;
   const tile_shape t = tile_shape_of(l, b, state->max_bytes);
-  const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1}, faces = gmg_kind_of(A) & GMG_FACES;
+  const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1}, faces = gmg_coefficients_of(A) & GMG_FACES;
   tile_level s = {block_level_of(A, b, order_of(l, state), reversed)};
   for (int a = 0; a < 3; a++) {
     const int c = axis[a];

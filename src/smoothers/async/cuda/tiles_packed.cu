@@ -10,13 +10,13 @@ enum { MAX_CELLS_PACKED = 5000000 }; /* on larger levels the plane sweep is fast
 
 typedef struct {
   /* [from zero][pairs are aligned] */
-  void (*kernel[2][2])(patch_level s, const scalar *f, const scalar *from, scalar *to);
+  void (*kernel[2][2])(packed_level s, const scalar *f, const scalar *from, scalar *to);
   /* [with a coarse correction][pairs are aligned] */
-  void (*update[2][2])(patch_level s, const scalar *f, const scalar *from, update o);
-  void (*restrict_)(patch_level s, const scalar *f, scalar *to, restriction r); /* from zero, pairs aligned */
+  void (*update[2][2])(packed_level s, const scalar *f, const scalar *from, update_output o);
+  void (*restrict_)(packed_level s, const scalar *f, scalar *to, restriction_output r); /* from zero, pairs aligned */
   int threads, max_own[3]; /* maximum of own unknowns of a block */
   size_t bytes, update_bytes;
-} patch_passes;
+} packed_passes;
 
 /* Three shapes. In larger blocks a smaller part of the loaded and relaxed unknowns belongs to neighbours. With smaller blocks more
    multiprocessors have one. More warps with fewer registers each are slower, because nothing may be spilled while so many loads are
@@ -24,36 +24,36 @@ typedef struct {
    - large, at 128^3: 16.3 and 12.8 (plane sweep: about 34);
    - middle, at 64^3: 3.9 and 3.3;
    - small, at 32^3: 2.6 and 2.3. */
-#define KERNEL(shape)                                                                                                \
-  {{{patch_kernel<shape, 0, 0>, patch_kernel<shape, 0, 1>}, {patch_kernel<shape, 1, 0>, patch_kernel<shape, 1, 1>}}, \
-   {{patch_kernel_update<shape, 0, 0>, patch_kernel_update<shape, 0, 1>},                                            \
-    {patch_kernel_update<shape, PASS_PROLONG, 0>, patch_kernel_update<shape, PASS_PROLONG, 1>}},                     \
-   patch_kernel_restrict<shape>, shape::threads,                                                                     \
-   {2 * shape::x - 4, 2 * shape::y - 4, shape::high * shape::z - 4}, shape::reals * sizeof(scalar),                    \
+#define KERNEL(shape)                                                                                                    \
+  {{{packed_kernel<shape, 0, 0>, packed_kernel<shape, 0, 1>}, {packed_kernel<shape, 1, 0>, packed_kernel<shape, 1, 1>}}, \
+   {{packed_kernel_update<shape, 0, 0>, packed_kernel_update<shape, 0, 1>},                                              \
+    {packed_kernel_update<shape, PASS_PROLONG, 0>, packed_kernel_update<shape, PASS_PROLONG, 1>}},                       \
+   packed_kernel_restrict<shape>, shape::threads,                                                                        \
+   {2 * shape::x - 4, 2 * shape::y - 4, shape::high * shape::z - 4}, shape::reals * sizeof(scalar),                      \
    shape::reals * sizeof(scalar) + shape::pairs * sizeof(double2)}
-typedef patch_shape<18, 14, 2, 6, 1> patch_large;
-typedef patch_shape<10, 10, 2, 6, 2> patch_middle;
-typedef patch_shape<6, 6, 3, 4, 4> patch_small;
-enum { PATCH_SHAPES = 3 };
-static const patch_passes functions[PATCH_SHAPES] = {KERNEL(patch_large), KERNEL(patch_middle), KERNEL(patch_small)};
+typedef packed_shape<18, 14, 2, 6, 1> packed_large;
+typedef packed_shape<10, 10, 2, 6, 2> packed_middle;
+typedef packed_shape<6, 6, 3, 4, 4> packed_small;
+enum { PACKED_SHAPES = 3 };
+static const packed_passes functions[PACKED_SHAPES] = {KERNEL(packed_large), KERNEL(packed_middle), KERNEL(packed_small)};
 #undef KERNEL
 
 /* Chooses the largest shape that gives enough blocks for the device, or the smallest one that holds the caller's blocks. Returns 1
    + the shape, or 0 if there is none. */
-static int patch_blocks(const gmg_smoother_level *l, gmg_blocks *b)
+static int packed_blocks(const gmg_smoother_level *l, gmg_blocks *b)
 {
   const gmg_operator *A = l->A;
   const size_t processors = processors_of(l);
   const int given = l->params->async.block[0] > 0;
   if (A->n[0] % 2 || A->n[2] < 12) return 0; /* pairs need an even n[0]; a patch may have only one wall */
-  for (int i = 0; i < PATCH_SHAPES; i++) {
-    const int shape = given ? PATCH_SHAPES - 1 - i : i, *max_own = functions[shape].max_own;
+  for (int i = 0; i < PACKED_SHAPES; i++) {
+    const int shape = given ? PACKED_SHAPES - 1 - i : i, *max_own = functions[shape].max_own;
     size_t want[3] = {(size_t)max_own[0], (size_t)max_own[1], (size_t)max_own[2]}, fits = 1;
     *b = gmg_blocks_make(A, l->params->async.block, want);
     if (b->shape[0] % 2 && !given) want[0] = b->shape[0] + 1, *b = gmg_blocks_make(A, l->params->async.block, want);
-    for (int a = 0; a < 3; a++) fits = fits && b->shape[a] <= (size_t)max_own[a] && b->count[a] < 1 << PATCH_BITS;
+    for (int a = 0; a < 3; a++) fits = fits && b->shape[a] <= (size_t)max_own[a] && b->count[a] < 1 << PACKED_BITS;
     if (!fits || (b->shape[0] % 2 && b->count[0] > 1)) continue;
-    if (given || 4 * b->total >= 3 * processors || i == PATCH_SHAPES - 1) return shape + 1;
+    if (given || 4 * b->total >= 3 * processors || i == PACKED_SHAPES - 1) return shape + 1;
   }
   return 0;
 }
@@ -63,18 +63,18 @@ static void renumber(const gmg_blocks *b, int *order)
 {
   for (size_t t = 0; t < b->total; t++) {
     const size_t n = (size_t)order[t], line = n / b->count[0];
-    order[t] = (int)(n % b->count[0] | line % b->count[1] << PATCH_BITS | line / b->count[1] << 2 * PATCH_BITS);
+    order[t] = (int)(n % b->count[0] | line % b->count[1] << PACKED_BITS | line / b->count[1] << 2 * PACKED_BITS);
   }
 }
 
-static const patch_passes *function_of(const async_state *s) { return &functions[s->shape - 1]; }
+static const packed_passes *function_of(const async_state *s) { return &functions[s->shape - 1]; }
 
 static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
   const gmg_params *p = l->params;
   if (l->A->dim != 3 || l->A->cells > MAX_CELLS_PACKED || !is_uniform_level(l->A) || is_dynamic(p)) return 0;
   if (p->async.local != GMG_LOCAL_RED_BLACK || p->async.overlap != 1) return 0;
-  s->shape = patch_blocks(l, &s->blocks);
+  s->shape = packed_blocks(l, &s->blocks);
   if (!s->shape) return 0;
   s->bytes = function_of(s)->bytes, s->threads = dim3((unsigned)function_of(s)->threads);
   return 1;
@@ -82,13 +82,13 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
 
 static size_t update_bytes_of(const async_state *s, int aligned)
 {
-  const patch_passes *f = function_of(s);
+  const packed_passes *f = function_of(s);
   return aligned && f->update_bytes <= s->max_bytes ? f->update_bytes : s->bytes;
 }
 
 static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
-  const patch_passes *f = function_of(s);
+  const packed_passes *f = function_of(s);
   for (int k = 0; k < 4; k++) {
     allow_shared(l, (const void *)f->kernel[k / 2][k % 2], s->bytes);
     allow_shared(l, (const void *)f->update[k / 2][k % 2], update_bytes_of(s, k % 2));
@@ -97,16 +97,16 @@ static const void *prepare(const gmg_smoother_level *l, const async_state *s)
   return NULL;
 }
 
-static patch_level level_of(const gmg_smoother_level *l, const async_state *state, int reversed)
+static packed_level level_of(const gmg_smoother_level *l, const async_state *state, int reversed)
 {
   const gmg_operator *A = l->A;
   const gmg_blocks *b = &state->blocks;
-  patch_level s = {};
+  packed_level s = {};
   for (int a = 0; a < 3; a++) {
     s.n[a] = (int)A->n[a], s.around[a] = A->wraps[a] ? s.n[a] : 0, s.own[a] = (int)b->shape[a], s.diag[a] = A->diag[a];
     s.coupling[a] = (real)A->coupling[a];
   }
-  s.at = gmg_layout_32_of(gmg_layout_of(A));
+  s.layout = gmg_layout_32_of(gmg_layout_of(A));
   s.shift = (real)A->shift, s.omega = (real)gmg_weight_async(A, l->params), s.sweeps = l->params->async.local_sweeps;
   s.reversed = reversed, s.total = (unsigned)b->total, s.order = (const unsigned *)state->order;
   return s;
@@ -115,7 +115,7 @@ static patch_level level_of(const gmg_smoother_level *l, const async_state *stat
 static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
                 int reversed)
 {
-  const patch_level x = level_of(l, s, reversed);
+  const packed_level x = level_of(l, s, reversed);
   const int aligned = ((uintptr_t)f | (uintptr_t)from | (uintptr_t)to) % sizeof(real_pair) == 0;
   gmg_launch_early(l->exec, "async", function_of(s)->kernel[!from][aligned], launch_of(l, s, passes).grid, x, f, from, to);
 }
@@ -131,19 +131,21 @@ static __global__ void __launch_bounds__(GMG_THREADS) clear_kernel(int n, scalar
 static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, void *to,
                               gmg_start start, const gmg_map *map, void *coarse)
 {
-  restriction r;
+  restriction_output r;
   (void)to; /* in float it equals u */
   if (start != GMG_FROM_ZERO || passes != 1 || ((uintptr_t)f | (uintptr_t)u) % sizeof(real_pair)) return 0;
   if (!restriction_of(&r, coarse, l->A, map, &s->blocks)) return 0;
-  const gmg_grid clearing = {dim3((unsigned)processors_of(l)), dim3(GMG_THREADS), 0};
-  gmg_launch_early(l->exec, "async", clear_kernel, clearing, r.at.n[0] * r.at.n[1] * r.at.n[2], r.coarse);
+  const gmg_launch_shape clearing = {dim3((unsigned)processors_of(l)), dim3(GMG_THREADS), 0};
+  gmg_launch_early(l->exec, "async", clear_kernel, clearing, r.layout.n[0] * r.layout.n[1] * r.layout.n[2], r.coarse);
   gmg_launch_early(l->exec, "async", function_of(s)->restrict_, launch_of(l, s, 1).grid, level_of(l, s, 0), f, u, r);
   return 1;
 }
 
-/* Whether a pass also prolongs the coarse correction. It saves a launch, but not always time. Profile at e55d834 (kernels alone, by
-   ncu, on an H200): at 64^3 8.4 instead of 4.2 and 5.3 us, where a launch counts; at 128^3 34.3 instead of 8.5 and 21.2 us. */
-static int patches_can_prolong(const gmg_smoother_level *l, const async_state *s, const gmg_update_target *to)
+/* Whether a pass also prolongs the coarse correction. It saves a launch, but not always time. Times of the fused kernel, and of the
+   two kernels that it replaces, without launches (ncu, H200, e55d834):
+   - at 64^3: 8.4 us, and 4.2 + 5.3 us; there the saved launch counts, too;
+   - at 128^3: 34.3 us, and 8.5 + 21.2 us. */
+static int packed_can_prolong(const gmg_smoother_level *l, const async_state *s, const gmg_update_target *to)
 {
   const gmg_blocks *b = &s->blocks;
   if (function_of(s) == &functions[0] && !l->params->async.block[0]) return 0;
@@ -155,12 +157,12 @@ static int patches_can_prolong(const gmg_smoother_level *l, const async_state *s
 static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed,
                              const gmg_update_target *to)
 {
-  const patch_passes *p = function_of(s);
+  const packed_passes *p = function_of(s);
   const int corrects = to->coarse != NULL;
-  if (corrects && (passes > 1 || !patches_can_prolong(l, s, to))) return 0;
-  const int aligned = ((uintptr_t)f | (uintptr_t)u) % sizeof(real_pair) == 0 && (uintptr_t)to->x % sizeof(double2) == 0 &&
-                    p->update_bytes <= s->max_bytes;
-  const gmg_grid grid = {dim3((unsigned)s->blocks.total), s->threads, update_bytes_of(s, aligned)};
+  if (!update_has_offsets(to) || (corrects && (passes > 1 || !packed_can_prolong(l, s, to)))) return 0;
+  const int x_aligned = (uintptr_t)to->x % sizeof(double2) == 0 && to->layout.row % 2 == 0;
+  const int aligned = ((uintptr_t)f | (uintptr_t)u) % sizeof(real_pair) == 0 && x_aligned && p->update_bytes <= s->max_bytes;
+  const gmg_launch_shape grid = {dim3((unsigned)s->blocks.total), s->threads, update_bytes_of(s, aligned)};
   R(async_run_passes)(l, s, passes - 1, f, u, reversed);
   gmg_launch_early(l->exec, "async", p->update[corrects][aligned], grid, level_of(l, s, reversed), f, u, update_of(to, l->A));
   return 1;

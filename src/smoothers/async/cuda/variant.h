@@ -1,5 +1,5 @@
 /* Kernel variants of the asynchronous smoother: their interface, the state of a level, launches and passes. Each variant is one
-   file; cuda/async.cu has the table. Included by the variants and by cuda/async.cu. */
+   file (box_lines.cu also uses box_symmetric.cu); cuda/async.cu has the table. Included by the variants and by cuda/async.cu. */
 #ifndef GMG_SMOOTHERS_ASYNC_CUDA_VARIANT_H
 #define GMG_SMOOTHERS_ASYNC_CUDA_VARIANT_H
 
@@ -23,14 +23,21 @@ static const size_t MIN_CELLS_PLANES = 500000;
 
 typedef struct async_variant async_variant;
 
+/* Entries of a box stencil that are even in each coordinate, at |x|, |y|, |z|: [|x|][|y|][|z|]. */
+typedef struct {
+  real at[2][2][2];
+} async_symmetric_entries;
+
 /* State of a level. */
 typedef struct {
   const async_variant *variant;
   gmg_blocks blocks;
-  gmg_blocks update_blocks; /* rows: blocks of a pass that updates another field */
+  gmg_blocks update_blocks; /* row sweep: blocks of a pass that writes to the update target */
   size_t bytes, max_bytes;  /* shared memory: of a plain pass; available */
   dim3 threads;             /* threads of a thread block */
-  int shape;                /* packed tiles: number of the shape */
+  int shape;                /* packed tiles: 1 + the index of the shape */
+  int is_symmetric;         /* box stencils: box_symmetric.cu supports the entries, which are in `symmetric` */
+  async_symmetric_entries symmetric;
   int *order;               /* [blocks.total], device memory */
   scalar *before;           /* deterministic: copy of u before the pass */
   size_t resident;          /* dynamic assignment: resident thread blocks; 0: static, each has one block */
@@ -39,7 +46,7 @@ typedef struct {
 
 /* A launch: one thread block per block and pass (grid.blocks.y), or the resident ones, which take blocks from the queue. */
 typedef struct {
-  gmg_grid grid;
+  gmg_launch_shape grid;
   work_queue queue;
 } async_launch;
 
@@ -50,6 +57,8 @@ struct async_variant {
   /* Allows its kernels to use shared memory. Returns the kernel for dynamic assignment if that was requested; NULL if there is
      none. */
   const void *(*prepare)(const gmg_smoother_level *l, const async_state *s);
+  /* Recomputes what depends on the operator's values. */
+  void (*update)(const gmg_smoother_level *l, async_state *s);
   /* Relaxes all blocks, `passes` times, in one launch. from = NULL: u is 0. */
   void (*run)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
               int reversed);
@@ -83,8 +92,8 @@ static inline int is_large(const gmg_smoother_level *l, size_t cells)
   return has_chosen_blocks(l->params) || l->A->cells >= cells;
 }
 
-/* The relaxation inside blocks for which the row and plane sweeps are written. */
-static inline int is_usual(const gmg_params *p)
+/* Whether blocks are relaxed in the default way. The row and plane sweeps support no other. */
+static inline int has_default_relaxation(const gmg_params *p)
 {
   return p->async.local == GMG_LOCAL_RED_BLACK && p->async.local_sweeps == 2 && p->async.overlap == 1;
 }

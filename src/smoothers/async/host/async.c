@@ -19,8 +19,8 @@ static const size_t preferred_block[4][3] = {{0}, {2048, 1, 1}, {1024, 64, 1}, {
 
 static int stages_of(const gmg_params *p, int sweeps) { return p->async.local == GMG_LOCAL_RED_BLACK ? 2 * sweeps : sweeps; }
 
-/* At a seam two faces of one colour meet, and the blocks on its sides disagree on colours. Two additional sweeps in the blocks at
-   the seam compensate: factor 0.052 instead of 0.075 on a periodic 65^3 (0.032 with walls). */
+/* At the seam of a periodic axis of odd size two unknowns of one colour meet, and the blocks on its sides disagree on colours. Two
+   additional sweeps in the blocks at the seam compensate: factor 0.052 instead of 0.075 on a periodic 65^3 (0.032 with walls). */
 static int sweeps_of(const gmg_params *p, int seam)
 {
   return p->async.local_sweeps + (seam && p->async.local == GMG_LOCAL_RED_BLACK ? 2 : 0);
@@ -48,10 +48,10 @@ static async_state layout(const gmg_smoother_level *l)
     side[a] = s.blocks.shape[a] + 2 * s.margin[a] + (a == 0 ? LEAD : 0);
   }
   /* no more planes than needed, because they fill the cache */
-  const size_t in_flight = (size_t)stages_of(p, sweeps_of(p, has_seam(A))) + 2;
+  const size_t needed = (size_t)stages_of(p, sweeps_of(p, has_seam(A))) + 2;
   s.half = (side[0] / 2 + 1 + 15) / 16 * 16; /* whole cache lines */
   s.rows = side[s.row];
-  s.slots = in_flight < side[s.stream] ? in_flight : side[s.stream];
+  s.slots = needed < side[s.stream] ? needed : side[s.stream];
   s.fields = (size_t)s.versions + (A->face[0] ? COEFFICIENTS : A->sigma ? 2 : 1);
   s.plane = s.rows * 2 * s.half;
   s.side = side[s.row] > side[s.stream] ? side[s.row] : side[s.stream];
@@ -147,9 +147,9 @@ static void relax_tile(int dim, int kind, tile *t, const gmg_operator *A, const 
     for (long m = 0; m <= last_row + stages; m++) {
       if (p <= last && m <= last_row) read_line(kind, t, A, from, f, PLANE(p), ROW(m));
       prefetch next;
-      next_line(kind, t, A, from ? from : to, f, PLANE(p), ROW(m + LINES_AHEAD), &next);
+      prefetch_of_line(kind, t, A, from ? from : to, f, PLANE(p), ROW(m + LINES_AHEAD), &next);
       for (int s = first; s <= most; s++) {
-        ask_for_part(&next, s - 1);
+        prefetch_part(&next, s - 1);
         stage_line(dim, kind, t, A, &stage[s], ROW(m - s), how);
       }
       if (inside(t->own[t->s->stream], done) && inside(t->own[t->s->row], ROW(m - stages)))
@@ -170,7 +170,7 @@ static void relax_block(const async_state *s, const gmg_smoother_level *l, tile 
   how.stages = stages_of(l->params, sweeps_of(l->params, seam));
   how.zero = !from && how.local != GMG_LOCAL_GAUSS_SEIDEL; /* Gauss-Seidel uses its own new values at once */
   t->part = (t->pieces[0].end - t->pieces[0].begin) / how.stages / CACHE_LINE * CACHE_LINE + CACHE_LINE;
-  relax_tile(A->dim, gmg_kind_of(A), t, A, f, from, to, &how);
+  relax_tile(A->dim, gmg_coefficients_of(A), t, A, f, from, to, &how);
 }
 
 /* Passes over all blocks. from = NULL: u is 0. */

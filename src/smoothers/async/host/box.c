@@ -1,11 +1,12 @@
-/* The asynchronous smoother for box stencils on host threads (source and scheme: async.c). A block is relaxed in a private tile,
-   with `overlap` layers around it and a ring that is only read. Unknowns are relaxed in 2^dim colours by the parity of their tile
-   coordinates, one colour after the other, or all at once (Jacobi). Called through gmg_smoother_ops. */
+/* The asynchronous smoother for box stencils on host threads (citation and scheme: async.c). A block is relaxed in a private tile,
+   with `overlap` layers around it and a ring that is only read. Unknowns are relaxed in 2^dim colours by the parity of their
+   coordinates in the level, one colour after the other, or all at once (Jacobi). Called through gmg_smoother_ops. */
 #include "schedule.h"
 
 #include "core/host/atomics.h"
 #include "smoothers/relax/partition.h"
 #include "stencil/box/box.h"
+#include "stencil/box_arrays/rows.h"
 
 #include <string.h>
 
@@ -57,7 +58,8 @@ typedef struct {
   const box_state *s;
   scalar *u, *f, *line, *old; /* old: Jacobi's values before the sweep */
   long origin[3], own[3][2], relax[3][2], size[3];
-  gmg_box_rows rows; /* of the tile */
+  gmg_box_rows rows;        /* of the tile */
+  gmg_box_array_rows level; /* entries that vary: of the level */
 } tile;
 
 /* Positions the tile on block number b. */
@@ -76,10 +78,13 @@ static void place(tile *t, const gmg_operator *A, size_t b)
     if (t->relax[a][1] > n - t->origin[a]) t->relax[a][1] = n - t->origin[a];
   }
   const size_t n[3] = {(size_t)t->size[0], (size_t)t->size[1], (size_t)t->size[2]};
-  t->rows.at = gmg_layout_packed(n);
+  t->rows.layout = gmg_layout_packed(n);
 }
 
-static size_t place_of(const tile *t, long i, long j, long k) { return gmg_offset(t->rows.at, (size_t)i, (size_t)j, (size_t)k); }
+static size_t place_of(const tile *t, long i, long j, long k)
+{
+  return gmg_offset(t->rows.layout, (size_t)i, (size_t)j, (size_t)k);
+}
 
 /* The index of tile coordinate v in the level; -1: it is beyond a wall. */
 static long index_of(const tile *t, const gmg_operator *A, int a, long v)
@@ -124,7 +129,7 @@ static void write_tile(const tile *t, const gmg_operator *A, scalar *to)
 /* The steps of tile coordinate v along an axis. Beyond a wall that does not mirror there is a cell with 0. */
 static gmg_box_steps steps_at(const tile *t, const gmg_operator *A, int a, long v)
 {
-  const long n = (long)A->n[a], i = t->origin[a] + v, pitch = (long)gmg_pitch(t->rows.at, a), inside = n > 1 ? pitch : 0;
+  const long n = (long)A->n[a], i = t->origin[a] + v, pitch = (long)gmg_pitch(t->rows.layout, a), inside = n > 1 ? pitch : 0;
   gmg_box_steps s = {{-pitch, 0, pitch}, {1, 1, 1}};
   if (A->wraps[a] || a >= A->dim) return s;
   if (i == 0 && A->box->mirrors[a][0]) s.to[0] = inside;
@@ -157,10 +162,39 @@ GMG_INLINE void image_of_line(const int dim, const tile *t, const gmg_operator *
   }
 }
 
-/* Relaxes the unknowns of colour c, or all if c = NULL, from the values in `u`. */
-GMG_INLINE void relax_tile(const int dim, tile *t, const gmg_operator *A, const int c[3], const scalar *u, real omega)
+/* Entries that vary: line = D^-1 (f - A u) along tile line (y, z), from column `begin` to `end` - 1. Beyond walls u and entries are
+   0. */
+GMG_INLINE void correction_of_line(const int dim, const tile *t, const gmg_operator *A, const scalar *u, long y, long z, long begin,
+                                   long end)
 {
-  const real inverse = 1 / t->rows.diag;
+  const long n = (long)A->n[0], row = (long)gmg_pitch(t->rows.layout, 1), plane = (long)gmg_pitch(t->rows.layout, 2);
+  const size_t start = gmg_offset(t->level.own, 0, (size_t)index_of(t, A, 1, y), (size_t)index_of(t, A, 2, z));
+  const scalar *const here = u + place_of(t, 0, y, z), *const rhs = t->f + place_of(t, 0, y, z);
+  scalar *restrict const line = t->line;
+  for (long from = begin, to; from < end; from = to) { /* up to a seam */
+    const long i = index_of(t, A, 0, from);
+    to = end - from < n - i ? end : from + (n - i);
+    for (long x = from; x < to; x++) line[x] = rhs[x];
+    for (int c = gmg_box_first(dim, 2); c <= gmg_box_last(dim, 2); c++)
+      for (int b = gmg_box_first(dim, 1); b <= gmg_box_last(dim, 1); b++) {
+        const scalar *const beside = here + (b - 1) * row + (c - 1) * plane;
+        const real *const *const entry = t->level.entry + 3 * b + 9 * c;
+        const real *const left = entry[0] + start + i, *const middle = entry[1] + start + i, *const right = entry[2] + start + i;
+#pragma omp simd
+        for (long x = from; x < to; x++)
+          line[x] -= left[x - from] * beside[x - 1] + middle[x - from] * beside[x] + right[x - from] * beside[x + 1];
+      }
+    const real *const diag = t->level.entry[13] + start + i;
+    for (long x = from; x < to; x++) line[x] /= diag[x - from];
+  }
+}
+
+/* Relaxes the unknowns of colour c, or all if c = NULL, from the values in `u`. varies: whether entries do; a constant after
+   inlining, like dim. */
+GMG_INLINE void relax_tile(const int dim, const int varies, tile *t, const gmg_operator *A, const int c[3], const scalar *u,
+                           real omega)
+{
+  const real inverse = varies ? 0 : 1 / t->rows.diag;
   const long begin = t->relax[0][0], end = t->relax[0][1];
   for (long z = t->relax[2][0]; z < t->relax[2][1]; z++)
     for (long y = t->relax[1][0]; y < t->relax[1][1]; y++) {
@@ -168,6 +202,11 @@ GMG_INLINE void relax_tile(const int dim, tile *t, const gmg_operator *A, const 
       const long first = begin + (c && ((t->origin[0] + begin) & 1) != c[0]), step = c ? 2 : 1;
       scalar *to = t->u + place_of(t, 0, y, z);
       const scalar *rhs = t->f + place_of(t, 0, y, z);
+      if (varies) {
+        correction_of_line(dim, t, A, u, y, z, begin, end);
+        for (long x = first; x < end; x += step) to[x] += omega * t->line[x];
+        continue;
+      }
       image_of_line(dim, t, A, u, y, z, begin, end);
       for (long x = first; x < end; x += step) to[x] += omega * ((rhs[x] - t->line[x]) * inverse);
     }
@@ -196,9 +235,13 @@ static void relax_block(const passes_work *x, tile *t, size_t b)
     const int c[3] = {colour & 1, colour >> 1 & 1, colour >> 2};
     const scalar *u = t->u;
     if (t->old) u = memcpy(t->old, t->u, x->s->cells * sizeof *t->u);
-    if (A->dim == 3) relax_tile(3, t, A, t->old ? NULL : c, u, omega);
-    else if (A->dim == 2) relax_tile(2, t, A, t->old ? NULL : c, u, omega);
-    else relax_tile(1, t, A, t->old ? NULL : c, u, omega);
+    const int *const of = t->old ? NULL : c;
+    if (A->box->array[13] && A->dim == 3) relax_tile(3, 1, t, A, of, u, omega);
+    else if (A->box->array[13] && A->dim == 2) relax_tile(2, 1, t, A, of, u, omega);
+    else if (A->box->array[13]) relax_tile(1, 1, t, A, of, u, omega);
+    else if (A->dim == 3) relax_tile(3, 0, t, A, of, u, omega);
+    else if (A->dim == 2) relax_tile(2, 0, t, A, of, u, omega);
+    else relax_tile(1, 0, t, A, of, u, omega);
   }
   write_tile(t, A, x->to);
 }
@@ -206,7 +249,8 @@ static void relax_block(const passes_work *x, tile *t, size_t b)
 static void relax_blocks(const void *what, block_queue *queue, int thread, size_t workers)
 {
   const passes_work *x = what;
-  tile t = {.s = x->s, .u = x->s->tiles + (size_t)thread * tile_values(x->s), .rows = gmg_box_rows_of(x->l->A)};
+  tile t = {.s = x->s, .u = x->s->tiles + (size_t)thread * tile_values(x->s), .rows = gmg_box_rows_of(x->l->A),
+            .level = gmg_box_array_rows_of(x->l->A)};
   t.f = t.u + x->s->cells, t.line = t.u + (size_t)x->s->fields * x->s->cells;
   if (x->s->fields > 2) t.old = t.f + x->s->cells;
   for (size_t mine = (size_t)thread;; mine += workers) {

@@ -12,7 +12,7 @@ typedef struct {
   int in_order;     /* static */
 } block_queue;
 
-/* The next block, or `assigned`. No less than queue->all: there is none. */
+/* The next block (dynamic), or `assigned` (static). At least queue->all: no block is left. */
 static inline size_t take_block(block_queue *queue, size_t assigned)
 {
   size_t b = assigned;

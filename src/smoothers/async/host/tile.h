@@ -16,7 +16,7 @@
    which relaxation reads from both sides. A face is stored with the unknown above it. Without a neighbour it is 0. */
 enum { RHS, INVERSE, FACE_X, FACE_Y, FACE_Z, COEFFICIENTS };
 /* Lines that all planes of a tile share. */
-enum { LO, HI, COUPLING, VOLUME, SCRATCH, SHARED_INVERSE, KNOWN_INVERSES = 4, AXIS_LINES = SHARED_INVERSE + KNOWN_INVERSES };
+enum { LO, HI, COUPLING, VOLUME, SHARED_INVERSE, KNOWN_INVERSES = 4, AXIS_LINES = SHARED_INVERSE + KNOWN_INVERSES };
 /* LEAD: column of a block's first own unknown. It is even, and its half of the line begins at a cache line. */
 enum { CACHE_LINE = 64 / sizeof(real), LEAD = 2 * CACHE_LINE };
 /* Coefficients of a row or a plane. */
@@ -28,7 +28,7 @@ typedef struct {
   int reach;           /* layers of a block that the tiles of other blocks read */
   int row, stream;     /* axis of the lines in a plane, and of the planes; a missing axis is 2 */
   int versions;        /* Jacobi stores u after every sweep separately */
-  size_t fields, slots, rows, half; /* fields of a plane; planes in flight; lines of a plane; half the length of a line */
+  size_t fields, slots, rows, half; /* fields of a plane; planes stored at a time; lines of a plane; half the length of a line */
   size_t plane;        /* reals of a plane of a field */
   size_t side;         /* length of the row axis or the stream axis of a tile, whichever is longer */
   int *order;          /* [blocks.total] */
@@ -105,8 +105,8 @@ GMG_INLINE void put(const int shared, real *p, real v)
   else *p = v;
 }
 
-/* Splits consecutive values to columns begin .. end - 1 of a line, times c by. `by` is in the order of the tile; NULL: values are
-   copied unchanged. */
+/* Stores consecutive values, times c by, in columns begin .. end - 1 of a line, split into even and odd ones. `by` is split
+   already; NULL: values are copied unchanged. */
 GMG_INLINE void split_values(const int shared, const real *from, long begin, long end, size_t half, real c, const real *by,
                              real *restrict line)
 {
@@ -166,7 +166,7 @@ static void split_line(const tile *t, const real *from, real *line)
 }
 
 /* Control volumes are divided by the mean width, because they might leave the range of float. */
-static real volume_along(const gmg_operator *A, int a, size_t i) { return ((const real *)A->weight[a])[i] / (real)A->h[a]; }
+static real volume_along(const gmg_operator *A, int a, size_t i) { return ((const real *)A->volume[a])[i] / (real)A->h[a]; }
 
 /* Loads the coefficients of every row or plane of the tile. */
 static void read_sides(const tile *t, const gmg_operator *A, int a, real *to)

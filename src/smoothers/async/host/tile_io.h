@@ -22,11 +22,11 @@ static level_line level_line_at(const tile *t, const gmg_operator *A, long q, lo
 GMG_INLINE void inverse_of_form(const int dim, const int kind, const gmg_operator *A, const gmg_task w, real *restrict to)
 {
   const gmg_line line = gmg_line_coefficients(A, w.j, w.k), *const l = &line;
-  const real *restrict weight = A->weight[0];
+  const real *restrict volume = A->volume[0];
   const real c = (dim > 1 ? volume_along(A, 1, w.j) : 1) * (dim > 2 ? volume_along(A, 2, w.k) : 1) / (real)A->h[0];
   for (size_t i = w.begin; i < w.end; i++) {
     const real diag = gmg_line_row(dim, kind, l, i).diag;
-    to[i] = 1 / (kind & GMG_FACES ? c * weight[i] * diag : diag);
+    to[i] = 1 / (kind & GMG_FACES ? c * volume[i] * diag : diag);
   }
 }
 
@@ -47,23 +47,23 @@ static void fill_inverse(const gmg_operator *A, int threads, real *to)
    none reads or writes them. A block that two passes may process at once has no private columns. */
 typedef struct {
   long begin, end;
-} columns_alone;
+} column_range;
 
-static columns_alone private_columns(const tile *t, long q, long j, int to_write)
+static column_range private_columns(const tile *t, long q, long j, int to_write)
 {
   const async_state *s = t->s;
   const long at[3] = {0, j, q}, begin = t->own[0][0], end = t->own[0][1];
   const int axis[3] = {0, s->row, s->stream};
-  if (t->alone) return (columns_alone){begin, end};
-  if (t->passes > 1) return (columns_alone){begin, begin};
+  if (t->alone) return (column_range){begin, end};
+  if (t->passes > 1) return (column_range){begin, begin};
   long reach[3] = {0};
   for (int i = 0; i < 3; i++) {
     const long *own = t->own[axis[i]];
     if (to_write && s->blocks.count[axis[i]] > 1) reach[i] = s->reach;
-    if (i > 0 && (at[i] < own[0] + reach[i] || at[i] >= own[1] - reach[i])) return (columns_alone){begin, begin};
+    if (i > 0 && (at[i] < own[0] + reach[i] || at[i] >= own[1] - reach[i])) return (column_range){begin, begin};
   }
-  if (end - begin < 2 * reach[0]) return (columns_alone){begin, begin};
-  return (columns_alone){begin + reach[0], end - reach[0]};
+  if (end - begin < 2 * reach[0]) return (column_range){begin, begin};
+  return (column_range){begin + reach[0], end - reach[0]};
 }
 
 /* Reads line j of plane q of u. */
@@ -73,7 +73,7 @@ static void read_u(const tile *t, const scalar *from, long q, long j, real *line
     split_line(t, from, line);
     return;
   }
-  const columns_alone mine = private_columns(t, q, j, 0);
+  const column_range mine = private_columns(t, q, j, 0);
   split_columns(1, t, from, t->exist[0][0], mine.begin, 1, NULL, line);
   split_columns(0, t, from, mine.begin, mine.end, 1, NULL, line);
   split_columns(1, t, from, mine.end, t->exist[0][1], 1, NULL, line);
@@ -129,8 +129,8 @@ typedef struct {
   long n, part; /* number of reals: in total, and at a time */
 } prefetch;
 
-static inline void next_line(int kind, const tile *t, const gmg_operator *A, const scalar *u, const scalar *f, long q, long j,
-                             prefetch *p)
+static inline void prefetch_of_line(int kind, const tile *t, const gmg_operator *A, const scalar *u, const scalar *f, long q,
+                                    long j, prefetch *p)
 {
   *p = (prefetch){.n = 0};
   if (!exists(t, t->s->stream, q) || !exists(t, t->s->row, j)) return;
@@ -144,7 +144,7 @@ static inline void next_line(int kind, const tile *t, const gmg_operator *A, con
     p->from[p->count++] = (const real *)A->face[a] + gmg_offset(gmg_face_layout_of(A, a), begin, at.j, at.k);
 }
 
-static inline void ask_for_part(const prefetch *p, int part)
+static inline void prefetch_part(const prefetch *p, int part)
 {
   const long begin = p->part * part, end = begin + p->part < p->n ? begin + p->part : p->n;
   for (long i = begin; i < end; i += CACHE_LINE)
@@ -155,7 +155,7 @@ static inline void ask_for_part(const prefetch *p, int part)
 static void write_line(const tile *t, const gmg_operator *A, long q, long j, scalar *u)
 {
   const long begin = t->own[0][0], end = t->own[0][1];
-  const columns_alone mine = private_columns(t, q, j, 1);
+  const column_range mine = private_columns(t, q, j, 1);
   const real *line = field_line(t, t->s->versions - 1, q, j);
   scalar *to = u + level_line_at(t, A, q, j).offset + t->origin[0];
   merge_values(1, line, begin, mine.begin, t->s->half, to + begin);

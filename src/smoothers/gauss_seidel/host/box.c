@@ -5,8 +5,30 @@
 
 #include "stencil/box/box.h"
 #include "stencil/box/colours.h"
+#include "stencil/box_arrays/rows.h"
 
-/* Relaxes all unknowns of colour c[axis]. */
+/* Entries that vary: relaxes all unknowns of colour c[axis]. dim is a constant after inlining. */
+GMG_INLINE void relax_colour_of_arrays(const int dim, const gmg_smoother_level *l, const gmg_box_array_rows *s, const int c[3],
+                                       const scalar *f, scalar *u, real omega)
+{
+  const gmg_operator *A = l->A;
+  gmg_colour_range r[3];
+  for (int a = 0; a < 3; a++) r[a] = gmg_colour_range_of(c[a], A->n[a], A->wraps[a]);
+  const size_t lines = r[1].count * r[2].count;
+#pragma omp parallel for schedule(static) num_threads(l->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL_SWEEP)
+  for (size_t t = 0; t < lines; t++) {
+    const size_t j = r[1].first + 2 * (t % r[1].count), k = r[2].first + 2 * (t / r[1].count);
+    const size_t start = gmg_offset(s->layout, 0, j, k);
+    const gmg_box_steps y = gmg_box_array_steps_at(s, 1, j), z = gmg_box_array_steps_at(s, 2, k);
+    for (size_t m = 0; m < r[0].count; m++) {
+      const size_t i = r[0].first + 2 * m, n = start + i;
+      const scalar image = gmg_box_array_image(dim, s, gmg_box_array_steps_at(s, 0, i), y, z, n, u + n);
+      u[n] += omega * ((f[n] - image) / s->entry[13][n]);
+    }
+  }
+}
+
+/* Constant entries: relaxes all unknowns of colour c[axis]. */
 static void relax_colour(const gmg_smoother_level *l, const gmg_box_rows *s, const int c[3], const scalar *f, scalar *u, real omega)
 {
   const gmg_operator *A = l->A;
@@ -15,7 +37,8 @@ static void relax_colour(const gmg_smoother_level *l, const gmg_box_rows *s, con
   const size_t lines = r[1].count * r[2].count;
 #pragma omp parallel for schedule(static) num_threads(l->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL_SWEEP)
   for (size_t t = 0; t < lines; t++) {
-    const size_t j = r[1].first + 2 * (t % r[1].count), k = r[2].first + 2 * (t / r[1].count), start = gmg_offset(s->at, 0, j, k);
+    const size_t j = r[1].first + 2 * (t % r[1].count), k = r[2].first + 2 * (t / r[1].count);
+    const size_t start = gmg_offset(s->layout, 0, j, k);
     const gmg_box_steps y = gmg_box_steps_at(s, 1, j), z = gmg_box_steps_at(s, 2, k);
     for (size_t m = 0; m < r[0].count; m++) {
       const size_t i = r[0].first + 2 * m;
@@ -30,7 +53,9 @@ static void relax_colour(const gmg_smoother_level *l, const gmg_box_rows *s, con
 static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
   (void)state;
+  const int varies = l->A->box->array[13] != NULL;
   const gmg_box_rows s = gmg_box_rows_of(l->A);
+  const gmg_box_array_rows v = gmg_box_array_rows_of(l->A);
   const real omega = (real)gmg_weight_gauss_seidel(l->A, l->params);
   int colours[3];
   for (int a = 0; a < 3; a++) colours[a] = gmg_colours_along(l->A->n[a], l->A->wraps[a]);
@@ -38,7 +63,10 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
   for (int t = 0; t < steps * all; t++) {
     const int colour = leg == GMG_LEG_UP_REVERSED ? all - 1 - t % all : t % all;
     const int c[3] = {colour % colours[0], colour / colours[0] % colours[1], colour / (colours[0] * colours[1])};
-    relax_colour(l, &s, c, f, u, omega);
+    if (!varies) relax_colour(l, &s, c, f, u, omega);
+    else if (v.dim == 3) relax_colour_of_arrays(3, l, &v, c, f, u, omega);
+    else if (v.dim == 2) relax_colour_of_arrays(2, l, &v, c, f, u, omega);
+    else relax_colour_of_arrays(1, l, &v, c, f, u, omega);
   }
 }
 

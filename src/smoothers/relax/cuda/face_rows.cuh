@@ -7,9 +7,11 @@
 
 #include <cuda_pipeline.h>
 
+/* The tile has FACE_WIDE x FACE_DEEP columns, one per thread. A thread has FACE_VALUES values of u and FACE_ROWS rows of the
+   matrix in registers. FACE_STEPS steps are unrolled. A block takes the time of FACE_FILL more planes than it has. */
 enum {
   FACE_WIDE = 32, FACE_DEEP = sizeof(real) == 8 ? 8 : 16, FACE_THREADS = FACE_WIDE * FACE_DEEP,
-  FACE_NUMBERS = 12, FACE_STEPS = FACE_NUMBERS / 2, FACE_ROWS = 6,
+  FACE_VALUES = 12, FACE_STEPS = FACE_VALUES / 2, FACE_ROWS = 6,
   FACE_PITCH = FACE_WIDE + 2, FACE_PLANE = FACE_PITCH * (FACE_DEEP + 2), FACE_MAX_PLANES = 128, FACE_FILL = 14,
   FACE_EARLY = 8, FACE_LATE = 16, /* planes that a step may access before the first and after the last */
   FACE_ALONG = FACE_EARLY + FACE_MAX_PLANES + FACE_LATE, FACE_ALONG_BYTES = FACE_ALONG * 2 * sizeof(real)
@@ -22,13 +24,13 @@ template <int kind, int lines> struct face_slot {
   static constexpr int field = pitch * FACE_DEEP, fields = kind & GMG_SIGMA ? 5 : 4;
   static constexpr int z = 0, f = field, x = 2 * field, sigma = 3 * field, y = (fields - 1) * field;
   static constexpr int size = (y + field + pitch + 1) / 2 * 2;
-  static constexpr size_t bytes = (size_t)FACE_NUMBERS * (FACE_PLANE + size) * sizeof(real);
+  static constexpr size_t bytes = (size_t)FACE_VALUES * (FACE_PLANE + size) * sizeof(real);
 };
 
 struct face_level : block_level {
   gmg_layout_32 field; /* layout of unknowns */
   pitches face_at[2];  /* faces across axes 0 and 1; those across axis 2 have the layout of unknowns */
-  const real *lo[3], *hi[3], *face[3], *sigma; /* parts of the diagonal: coupling, or wall term without a neighbour */
+  const real *lo[3], *hi[3], *face[3], *sigma; /* lo, hi: parts of the diagonal (a coupling, or a wall term) over `face` */
   real shift, omega;
 };
 
@@ -59,8 +61,8 @@ template <int kind> struct face_lines {
       int first = i - late + (mine - row * slot::units) * unit;
       if (first + unit <= 0) first += unit;
       if (first >= n0 + x) first -= (first - n0 - x) / unit * unit + unit;
-      from[r] = array + column_offset(x ? s.face_at[0] : s.at, first, line);
-      pitch[r] = (unsigned)(x ? s.face_at[0].plane : y ? s.face_at[1].plane : s.at.plane);
+      from[r] = array + column_offset(x ? s.face_at[0] : s.layout, first, line);
+      pitch[r] = (unsigned)(x ? s.face_at[0].plane : y ? s.face_at[1].plane : s.layout.plane);
       to[r] = stage + mine * unit, there |= 1 << r, is_z |= !field << r;
     }
   }

@@ -29,33 +29,45 @@ enum {
 
 /* --- PASS_UPDATE and PASS_PROLONG -------------------------------------------------------------------------------------- */
 
-/* The destination of u, x = size u + keep x, and the correction added to u before. Axes as in block_level. */
+/* The destination of u, x = scale u + keep x, and the correction added to u before. Axes as in block_level. */
 typedef struct {
   double *x;
-  const double *size;    /* NULL: 1 */
+  const double *scale;   /* NULL: 1 */
   int keep;              /* 0 or 1 */
   const scalar *coarse;  /* NULL: no correction */
   gmg_map map[3];        /* maps of prolongation */
-  pitches at;            /* layout of the coarse field */
-  gmg_pair_family along; /* weights along the columns, the same for most rows */
-} update;
+  pitches layout;        /* layout of the coarse field */
+  gmg_repeated_pairs along; /* weights along the columns, the same for most rows */
+  int row_gap, plane_gap; /* by how much rows and planes of x are longer than those of the level's fields */
+} update_output;
 
-static inline update update_of(const gmg_update_target *to, const gmg_operator *A)
+/* Whether offsets in x can be ints. */
+static inline int update_has_offsets(const gmg_update_target *to)
 {
-  update o = {(double *)to->x, to->size, to->keep, (const scalar *)to->coarse};
+  return gmg_offset(to->layout, to->layout.n[0] - 1, to->layout.n[1] - 1, to->layout.n[2] - 1) <= 0x7fffffff;
+}
+
+/* By how much the offset of an unknown in x exceeds that in the level's fields. j, k: its indices across and along the columns */
+static __device__ __forceinline__ int update_gap(const update_output &o, int j, int k) { return o.row_gap * j + o.plane_gap * k; }
+
+static inline update_output update_of(const gmg_update_target *to, const gmg_operator *A)
+{
+  update_output o = {(double *)to->x, to->scale, to->keep, (const scalar *)to->coarse};
   const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
+  const pitches own = pitches_of(gmg_layout_of(A), A->dim), x = pitches_of(to->layout, A->dim);
+  o.row_gap = A->dim == 3 ? x.row - own.row : 0, o.plane_gap = x.plane - own.plane;
   if (!to->coarse) return o;
   for (int a = 0; a < 3; a++) o.map[a] = to->prolong[axis[a]];
-  o.at = pitches_of(gmg_layout_of_columns(to->prolong), A->dim);
-  o.along = gmg_pair_family_of(&o.map[2]);
+  o.layout = pitches_of(gmg_layout_of_columns(to->prolong), A->dim);
+  o.along = gmg_repeated_pairs_of(&o.map[2]);
   return o;
 }
 
 /* Doubles are not scaled: in double, u is only copied. */
-static __device__ __forceinline__ double update_scale(const update &o) { return o.size ? *o.size : 1; }
+static __device__ __forceinline__ double update_scale(const update_output &o) { return o.scale ? *o.scale : 1; }
 
 /* Adds without waiting for the result. A pass writes every unknown once. */
-static __device__ __forceinline__ void put_update(const update &o, double scale, int offset, scalar value)
+static __device__ __forceinline__ void put_update(const update_output &o, double scale, int offset, scalar value)
 {
 #if GMG_REAL_F32
   if (o.keep) (void)atomicAdd(o.x + offset, scale * (double)value);
@@ -83,19 +95,20 @@ static __device__ __forceinline__ gmg_pair_weights pair_weights_of(const gmg_map
    value, and to those across the nearest faces. A block adds the contributions of its own unknowns to the coarse level. Coarse
    values at its faces get the rest from neighbouring blocks. */
 typedef struct {
-  scalar *coarse;   /* zero before the pass, unless blocks are self-contained */
-  gmg_layout_32 at; /* layout of the coarse field */
+  scalar *coarse;       /* zero before the pass, unless blocks are self-contained (plane_restrict.cuh) */
+  gmg_layout_32 layout; /* layout of the coarse field */
   real weight;
-} restriction;
+} restriction_output;
 
 /* Returns 0 if this does not apply. It requires averages of 8 with equal weights, and blocks of whole groups of 8. */
-static inline int restriction_of(restriction *r, void *coarse, const gmg_operator *A, const gmg_map map[3], const gmg_blocks *b)
+static inline int restriction_of(restriction_output *r, void *coarse, const gmg_operator *A, const gmg_map map[3],
+                                 const gmg_blocks *b)
 {
-  r->weight = 1, r->coarse = (scalar *)coarse, r->at = gmg_layout_32_of(gmg_layout_of_rows(map));
+  r->weight = 1, r->coarse = (scalar *)coarse, r->layout = gmg_layout_32_of(gmg_layout_of_rows(map));
   if (A->dim != 3) return 0;
   for (int a = 0; a < 3; a++) {
     const gmg_map *m = &map[a];
-    if (m->pairs != GMG_PAIRS_AVERAGE || m->width != 2 || m->out != 1 || m->begin > 0 || m->end < m->rows ||
+    if (m->pairs != GMG_PAIRS_AVERAGE || m->width != 2 || m->period != 1 || m->begin > 0 || m->end < m->rows ||
         m->repeat[0][0] != m->repeat[0][1] || (b->count[a] > 1 && b->shape[a] % 2))
       return 0;
     r->weight *= (real)m->repeat[0][0];

@@ -16,8 +16,8 @@ static __device__ __forceinline__ unsigned bit_range(int first, int count, int l
   return ((1u << end) - 1) & ~((1u << start) - 1);
 }
 
-/* Hides from the compiler that it has computed with x before. It would keep everything that follows from x in registers, and spill
-   more important values. */
+/* Hides from the compiler that it has computed with x before. Otherwise the compiler keeps everything that follows from x in
+   registers, and spills more important values. */
 static __device__ __forceinline__ unsigned opaque(unsigned x)
 {
   asm volatile("" : "+r"(x));
@@ -25,15 +25,17 @@ static __device__ __forceinline__ unsigned opaque(unsigned x)
 }
 
 /* Shape of a thread block of the plane sweep. Columns are assigned in pairs: 32 across the first axis, at most `rows` behind each
-   other. `blocks` thread blocks per multiprocessor limit registers. On an H200 at 512^3 in double a pass takes 1.36 ms with 10
-   rows, and 1.6 with 8, 9 or 11; 12 leave too little L1 cache. One sweep has fewer planes in flight, and fits more rows in the same
-   memory (not measured yet). In float it takes 0.75 ms with 2 x 8 rows, 0.80 with 16, and 0.90 with 10. */
-template <int stages> struct plane_shape {
-  static constexpr int wide = sizeof(real) == 8, keeps_f = !wide; /* keeps_f: f stays in registers once it is loaded */
+   other. `blocks` thread blocks per multiprocessor limit registers. One exact sweep holds fewer planes, and fits more rows in the
+   same memory. A pass of two local sweeps at 512^3 on an H200, before steps ran in whole groups (plane_sweep.cuh):
+   - double: 1.36 ms with 10 rows; 1.6 ms with 8, 9 or 11; 12 leave too little L1 cache;
+   - float: 0.75 ms with 2 thread blocks of 8 rows; 0.80 ms with 16 rows; 0.90 ms with 10 rows. */
+template <int HALF_SWEEPS> struct plane_shape {
+  static constexpr int is_double = sizeof(real) == 8, keeps_f = !is_double; /* keeps_f: f stays in registers once it is loaded */
   /* the planes between the first and the last half sweep, and some more */
-  static constexpr int steps = stages == 2 ? 6 : 8, slots = 2 * steps;
-  static constexpr int rows = stages == 2 ? (wide ? 12 : 10) : wide ? 10 : 8, threads = 32 * rows, blocks = wide ? 1 : 2;
-  /* in shared memory: columns A, columns B, and f of both */
+  static constexpr int steps = HALF_SWEEPS == 2 ? 6 : 8, slots = 2 * steps;
+  static constexpr int rows = HALF_SWEEPS == 2 ? (is_double ? 12 : 10) : is_double ? 10 : 8, threads = 32 * rows;
+  static constexpr int blocks = is_double ? 1 : 2;
+  /* in shared memory: u of columns A and of columns B (plane_sweep.cuh), and f of both */
   static constexpr int pitch = 32 + 2, plane = pitch * (rows + 2), colour = slots * plane;
   static constexpr int reals = 2 * colour + slots * 2 * threads;
 };
@@ -65,9 +67,9 @@ static __device__ __forceinline__ int column_offset(const pitches &p, int i, int
   return (int)gmg_offset_32(plane, (unsigned)i, (unsigned)j, 0);
 }
 
-/* Whether columns of faces across all axes but the first, and planes of faces along them, have the same offsets as those of
-   unknowns. Kernels compute these offsets once. */
-static inline int face_columns_lie_alike(const gmg_operator *A)
+/* Whether faces have the same offsets as unknowns, so that kernels compute them once. Across the last axis of the level: offsets of
+   columns and of planes. Across axis 1 in 3D: offsets of columns. Faces across axis 0 are not compared. */
+static inline int face_offsets_match(const gmg_operator *A)
 {
   const pitches at = pitches_of(gmg_layout_of(A), A->dim), along = pitches_of(gmg_face_layout_of(A, A->dim - 1), A->dim);
   const pitches across = A->dim == 3 ? pitches_of(gmg_face_layout_of(A, 1), 3) : at;
@@ -78,7 +80,7 @@ static inline int face_columns_lie_alike(const gmg_operator *A)
 /* A level and its blocks. */
 typedef struct {
   int n[3], wraps[3];
-  pitches at;           /* layout of its fields */
+  pitches layout;       /* layout of its fields */
   int own[3], count[3]; /* unknowns of a full block; number of blocks */
   int reversed;
   unsigned total;
@@ -93,7 +95,7 @@ static inline block_level block_level_of(const gmg_operator *A, const gmg_blocks
     x.n[a] = (int)A->n[axis[a]], x.wraps[a] = A->wraps[axis[a]];
     x.own[a] = (int)b->shape[axis[a]], x.count[a] = (int)b->count[axis[a]];
   }
-  x.at = pitches_of(gmg_layout_of(A), A->dim);
+  x.layout = pitches_of(gmg_layout_of(A), A->dim);
   x.reversed = reversed, x.total = (unsigned)b->total, x.order = order;
   return x;
 }
@@ -129,7 +131,7 @@ static __device__ __forceinline__ int seen_by_others(const uniform_level &s, int
 
 static inline int is_uniform_level(const gmg_operator *A)
 {
-  if (A->dim == 1 || gmg_kind_of(A) != GMG_CONSTANT || A->cells > 0x7fffffff) return 0;
+  if (A->dim == 1 || gmg_coefficients_of(A) != GMG_CONSTANT || A->cells > 0x7fffffff) return 0;
   for (int a = 0; a < A->dim; a++)
     if (A->uniform[a] != 2 || (A->wraps[a] && A->n[a] % 2)) return 0; /* at a seam two unknowns of one colour meet */
   return 1;
@@ -139,13 +141,13 @@ static inline int is_uniform_level(const gmg_operator *A)
 static inline size_t plane_rows(const gmg_blocks *b) { return (b->shape[1] + 3) / 2; }
 
 /* Chooses blocks of unknowns. Returns 0 if the wanted blocks (0: any) do not fit. Shapes are chosen so that all blocks finish at
-   about the same time; each loses some planes. A block has whole pairs of lines, unless it ends at a wall, because beside a single
-   last line its thread would need a column of the ring. */
-template <int stages>
+   about the same time. Filling and emptying the pipeline takes each block the time of FILL_PLANES planes. A block has whole
+   pairs of lines, unless it ends at a wall: the second column of a thread with a single line would lie in the ring. */
+template <int HALF_SWEEPS>
 static int plane_blocks(const gmg_operator *A, const size_t wanted[3], size_t processors, gmg_blocks *b)
 {
-  typedef plane_shape<stages> shape;
-  enum { FILL_PLANES = 3 * stages + 2, MAX_PARTS = 32, MIN_ROWS = 2, BESIDE = 30, MAX_ROWS = shape::rows };
+  typedef plane_shape<HALF_SWEEPS> shape;
+  enum { FILL_PLANES = 3 * HALF_SWEEPS + 2, MAX_PARTS = 32, MIN_ROWS = 2, BESIDE = 30, MAX_ROWS = shape::rows };
   gmg_blocks best = {};
   size_t least = 0;
   for (size_t rows = MAX_ROWS; rows >= MIN_ROWS && 3 * rows >= 2 * MAX_ROWS; rows--)

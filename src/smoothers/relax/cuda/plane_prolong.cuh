@@ -29,15 +29,15 @@ template <int rows, int steps> struct plane_prolongation {
   scalar *ring_here;
 
   /* (i, j): the first column; (ri, rj): the column of the ring */
-  __device__ __forceinline__ void begin(const update &o, const int n[3], const int wraps[3], const int corner[3], int me, int i,
-                                        int j, int exists0, int exists1, int ri, int rj, int ring_exists, scalar *memory)
+  __device__ __forceinline__ void begin(const update_output &o, const int n[3], const int wraps[3], const int corner[3], int me,
+                                        int i, int j, int exists0, int exists1, int ri, int rj, int ring_exists, scalar *memory)
   {
     const int I0 = (corner[0] >> 1) - 2, J0 = (corner[1] >> 1) - 2;
-    slots = memory, coarse = o.coarse, pitch = o.at.plane;
+    slots = memory, coarse = o.coarse, pitch = o.layout.plane;
     const int I = I0 + me % WIDE, J = J0 + me / WIDE;
     offset = -1;
     if (me < CELLS && I <= o.map[0].cols + 1 && J <= o.map[1].cols + 1)
-      offset = column_offset(o.at, __ldg(o.map[0].wrap + I), __ldg(o.map[1].wrap + J));
+      offset = column_offset(o.layout, __ldg(o.map[0].wrap + I), __ldg(o.map[1].wrap + J));
     cell = exists0 || exists1 ? ((j >> 1) - J0) * WIDE + (i >> 1) - I0 : 1;
     beside = 2 * (i & 1) - 1;
     wx = pair_weights_of(o.map[0], i, n[0], wraps[0], exists0 || exists1);
@@ -57,7 +57,7 @@ template <int rows, int steps> struct plane_prolongation {
   }
 
   /* starts to load coarse plane K */
-  __device__ __forceinline__ void ask(const update &o, int wraps, int K, int slot)
+  __device__ __forceinline__ void load(const update_output &o, int wraps, int K, int slot)
   {
     const int nz = o.map[2].cols;
     const int plane = (wraps ? gmg_wrap_index(K, nz, 1) : min(max(K, 0), nz - 1)) * pitch;
@@ -81,16 +81,16 @@ template <int rows, int steps> struct plane_prolongation {
   }
 
   /* before the first step, whose middle coarse plane is K */
-  __device__ __forceinline__ void fill(const update &o, int wraps, int K)
+  __device__ __forceinline__ void fill(const update_output &o, int wraps, int K)
   {
-    for (int d = -2; d < 2; d++) ask(o, wraps, K + 1 + d, (d + SLOTS) % SLOTS);
+    for (int d = -2; d < 2; d++) load(o, wraps, K + 1 + d, (d + SLOTS) % SLOTS);
     __pipeline_commit();
     __pipeline_wait_prior(0);
     __syncthreads();
     across(SLOTS - 2, before), across(SLOTS - 1, here);
     if (threadIdx.x < RING) ring_before = across_ring(SLOTS - 2), *ring_here = across_ring(SLOTS - 1);
     __syncthreads();
-    ask(o, wraps, K + 3, 2);
+    load(o, wraps, K + 3, 2);
     __pipeline_commit();
   }
 
@@ -115,24 +115,29 @@ template <int rows, int steps> struct plane_prolongation {
 };
 
 /* Bytes of shared memory. */
-template <int stages> static constexpr size_t plane_prolong_bytes(void)
+template <int HALF_SWEEPS> static constexpr size_t plane_prolong_bytes(void)
 {
-  typedef plane_shape<stages> shape;
+  typedef plane_shape<HALF_SWEEPS> shape;
   typedef plane_prolongation<shape::rows, shape::steps> prolongation;
   return (prolongation::SLOTS * prolongation::CELLS + 5 * prolongation::RING + 4 * shape::rows) * sizeof(scalar);
 }
 
 /* Whether a pass can include prolongation. It requires pairs on all axes, blocks that begin with a pair, and a thread for every
-   coarse value around the tile. */
+   coarse value around the tile.
+   - MAX_PLAIN_FROM: along the columns the weights must repeat from this row on, or earlier, up to the last row but one. Steps
+     without checks (plane_sweep::run()) use the repeated weights.
+   - MIN_COARSE_PLANES: the last steps load coarse planes up to index cols + 10. On a periodic axis gmg_wrap_index() wraps an index
+     only once, so there must be more than 10. */
 static inline int planes_can_prolong(const gmg_update_target *to, const gmg_operator *A, const gmg_blocks *b)
 {
   enum { MIN_ROWS = 5, MIN_COARSE_PLANES = 16, MAX_PLAIN_FROM = 8 };
-  if (!GMG_REAL_F32 && (to->size || to->keep)) return 0;
+  if (!GMG_REAL_F32 && (to->scale || to->keep)) return 0;
   if (A->dim != 3) return 0;
   for (int a = 0; a < 3; a++)
     if (to->prolong[a].pairs != GMG_PAIRS_LINEAR || (a > 0 && b->count[a] > 1 && b->shape[a] % 2)) return 0;
   const gmg_map *along = &to->prolong[2];
-  if (along->cols < MIN_COARSE_PLANES || along->begin > MAX_PLAIN_FROM || along->end < along->rows - 1 || along->out != 2) return 0;
+  if (along->cols < MIN_COARSE_PLANES || along->begin > MAX_PLAIN_FROM) return 0;
+  if (along->end < along->rows - 1 || along->period != 2) return 0;
   return plane_rows(b) >= MIN_ROWS;
 }
 

@@ -18,11 +18,11 @@ template <int self_contained> struct plane_restriction {
   int partner;              /* lane that shares the coarse value; -1: none */
 
   /* (i, j): first line; corner and own: of the block */
-  __device__ __forceinline__ void begin(const restriction &r, const int wraps[3], const int corner[3], const int own[3], int me,
-                                        int i, int j, real inner0, real inner1, scalar *memory)
+  __device__ __forceinline__ void begin(const restriction_output &r, const int wraps[3], const int corner[3], const int own[3],
+                                        int me, int i, int j, real inner0, real inner1, scalar *memory)
   {
     const int lane = me % 32, I = i >> 1,
-              counts = (lane % 2 || lane == 0) && 2 * I <= corner[0] + own[0] && gmg_index_exists(I, r.at.n[0], wraps[0]);
+              counts = (lane % 2 || lane == 0) && 2 * I <= corner[0] + own[0] && gmg_index_exists(I, r.layout.n[0], wraps[0]);
     const auto is_own = [&](int a, int K) { return 2 * K >= corner[a] && 2 * K < corner[a] + own[a]; };
     given = memory, inner[0] = inner0, inner[1] = inner1;
     plane[0] = plane[1] = values[0] = values[1] = mine = 0;
@@ -30,10 +30,11 @@ template <int self_contained> struct plane_restriction {
     if (partner == 32) partner = -1;
     for (int line = 0; line < 2; line++) {
       const int J = (j + line) >> 1;
-      const int there = counts && 2 * J <= corner[1] + own[1] && gmg_index_exists(J, r.at.n[1], wraps[1]) && (line == 1 || me < 32);
-      const int column = gmg_wrap_index(I, r.at.n[0], wraps[0]), row = gmg_wrap_index(J, r.at.n[1], wraps[1]);
+      const int there =
+          counts && 2 * J <= corner[1] + own[1] && gmg_index_exists(J, r.layout.n[1], wraps[1]) && (line == 1 || me < 32);
+      const int column = gmg_wrap_index(I, r.layout.n[0], wraps[0]), row = gmg_wrap_index(J, r.layout.n[1], wraps[1]);
       offset[line] = -1;
-      if (there && (!self_contained || (is_own(0, I) && is_own(1, J)))) offset[line] = (int)gmg_offset_32(r.at, column, row, 0);
+      if (there && (!self_contained || (is_own(0, I) && is_own(1, J)))) offset[line] = (int)gmg_offset_32(r.layout, column, row, 0);
     }
     given[me] = given[me + (int)blockDim.x] = 0;
   }
@@ -43,7 +44,7 @@ template <int self_contained> struct plane_restriction {
     if (self_contained) *at = value;
     else (void)atomicAdd(at, value);
   }
-  __device__ __forceinline__ void add(const restriction &r, scalar value, int line, int base) const
+  __device__ __forceinline__ void add(const restriction_output &r, scalar value, int line, int base) const
   {
     const scalar other = __shfl_sync(~0u, value, partner & 31);
     if (base < 0 || offset[line] < 0) return;
@@ -51,11 +52,11 @@ template <int self_contained> struct plane_restriction {
   }
 
   /* adds the contributions of the previous step to coarse plane K */
-  __device__ __forceinline__ void give(const restriction &r, int wraps, int K, int step, int me) const
+  __device__ __forceinline__ void give(const restriction_output &r, int wraps, int K, int step, int me) const
   {
     const int before = (step + 1) % 2 * (int)blockDim.x + me;
-    const int pitch = (int)gmg_pitch_32(r.at, 2);
-    const int base = gmg_index_exists(K, r.at.n[2], wraps) ? gmg_wrap_index(K, r.at.n[2], wraps) * pitch : -1;
+    const int pitch = (int)gmg_pitch_32(r.layout, 2);
+    const int base = gmg_index_exists(K, r.layout.n[2], wraps) ? gmg_wrap_index(K, r.layout.n[2], wraps) * pitch : -1;
     add(r, mine + (me + 32 < (int)blockDim.x ? given[before + 32] : (scalar)0), 1, base);
     if (!self_contained && me < 32) add(r, given[before], 0, base);
   }

@@ -1,6 +1,6 @@
-/* Plane sweep with temporal blocking (2.5D blocking): 3D, constant coefficients, overlap 1. One pass over memory does two local
-   red-black sweeps of a block (STAGES 4), or one exact synchronous sweep (STAGES 2). For an exact sweep a block reads values from
-   before the sweep, in two layers around it, and computes the same as red and black one after the other. Included by
+/* Plane sweep with temporal blocking (2.5D blocking): 3D, constant coefficients, overlap 1. One pass over memory does HALF_SWEEPS
+   half sweeps of a block: 4 are two local red-black sweeps, 2 are one exact synchronous sweep. For an exact sweep a block reads
+   values from before the sweep, in two layers around it, and computes the same as red and black one after the other. Included by
    async/cuda/planes.cu and red_black/cuda.cu.
 
    A thread has two columns of the tile along the last axis, one behind the other. A thread block has the columns of a block of
@@ -49,51 +49,52 @@ static __device__ __forceinline__ column column_of(const uniform_level &s, int i
   c.mine = c.exists && x > 0 && x <= own[0] && y > 0 && y <= own[1];
   const int gi = c.exists ? gmg_wrap_index(i, s.n[0], s.wraps[0]) : 0,
             gj = c.exists ? gmg_wrap_index(j, s.n[1], s.wraps[1]) : 0;
-  c.offset = column_offset(s.at, gi, gj);
+  c.offset = column_offset(s.layout, gi, gj);
   const real diag = gmg_at(s.diag[0], gi) + gmg_at(s.diag[1], gj) + gmg_at(s.diag[2], 1) + s.shift;
   c.relax = c.exists ? s.omega / diag : (real)0;
   return c;
 }
 
-/* A pass over one block. In an exact sweep (STAGES 2) the values that other blocks read are written to interface_copy.
+/* A pass over one block. In an exact sweep (HALF_SWEEPS 2) the values that other blocks read are written to interface_copy.
 
    An exact sweep from zero with restriction is self-contained: a block also computes the final values beside its own unknowns, and
    restricts its residual without other blocks. In the ring it only needs the result of the first half sweep, which depends on f
    alone. */
-template <int STAGES, int KIND> struct plane_sweep {
-  typedef plane_shape<STAGES> shape;
+template <int HALF_SWEEPS, int KIND> struct plane_sweep {
+  typedef plane_shape<HALF_SWEEPS> shape;
   typedef plane_prolongation<shape::rows, shape::steps> prolongation;
   static constexpr int PITCH = shape::pitch, PLANE = shape::plane, COLOUR = shape::colour, THREADS = shape::threads;
-  static constexpr int STEPS = shape::steps, SLOTS = shape::slots, DONE = 3 * STAGES + 1;
+  static constexpr int STEPS = shape::steps, SLOTS = shape::slots, DONE = 3 * HALF_SWEEPS + 1;
   static constexpr int from_zero = KIND & PASS_FROM_ZERO, prolongs = KIND & PASS_PROLONG, restricts = KIND & PASS_RESTRICT,
-                       updates = KIND & PASS_UPDATE, exact = STAGES == 2, self_contained = exact && from_zero && restricts;
-  typedef plane_restriction<self_contained> gatherer;
+                       updates = KIND & PASS_UPDATE, exact = HALF_SWEEPS == 2, self_contained = exact && from_zero && restricts;
+  typedef plane_restriction<self_contained> residual_restriction;
   static constexpr int keeps_f = shape::keeps_f && !prolongs && !restricts; /* these need the registers for other values */
   /* loads the next u after the current one is used: one u fewer in registers */
-  static constexpr int asks_late = shape::wide && STAGES == 4 && prolongs;
-  static constexpr int plain_groups = STAGES == 4 && !asks_late;
+  static constexpr int loads_late = shape::is_double && HALF_SWEEPS == 4 && prolongs;
+  static constexpr int plain_groups = HALF_SWEEPS == 4 && !loads_late;
 
   const uniform_level &s;
   const scalar *const f, *const from;
   scalar *const to, *const interface_copy;
-  const update &o;
-  const restriction &r;
+  const update_output &o;
+  const restriction_output &r;
 
-  /* The tile. begin, own: its own unknowns. Plane q is plane first + q of the level. there .. gone - 1: planes that exist; low ..
-     top - 1: planes that are relaxed. wall_low, wall_high: planes at walls, where the diagonal is larger. */
-  int begin[3], own[3], first, planes, there, gone, low, top, wall_low, wall_high;
+  /* The tile. begin, own: its own unknowns. Plane q is plane first + q of the level. exist_begin .. exist_end - 1: planes that
+     exist; low .. top - 1: planes that are relaxed. wall_low, wall_high: planes at walls, where the diagonal is larger. */
+  int begin[3], own[3], first, planes, exist_begin, exist_end, low, top, wall_low, wall_high;
   real more_low, more_high, omega_kept; /* omega_kept: lets divisions share a value, if there are registers */
   /* this thread's columns, the first and the second; swap: A is the second */
   int i, j, swap;
   column row0, row1;
   int inside_a, inside_b;
   real keep, relax_a, relax_b;
-  /* planes of the neighbours of A and B, one of which is at distance `beyond`; destinations of their own planes, if `inside`; f */
+  /* In shared memory. near_A, near_B: where the neighbours of A and B are read; the one in an adjacent row of threads is `beyond`
+     places away. put_A, put_B: where A and B are stored, if `inside`. f_rows, f_A, f_B: f of both columns, of A, of B. */
   const scalar *near_A, *near_B;
   int beyond;
   scalar *put_A, *put_B, *f_rows, *f_A, *f_B;
-  /* a column of the ring, for some threads; ring_e = 1: a B */
-  int in_ring, ri, rj, ring_exists, ring_offset, ring_e;
+  /* a column of the ring, for some threads; ring_parity: 0: an A, 1: a B */
+  int in_ring, ri, rj, ring_exists, ring_offset, ring_parity;
   scalar *ring_put, *ring_wrapped;
   real ring_relax;
   /* destinations of the own unknowns; other blocks read planes below low_interface, and from high_interface on */
@@ -107,14 +108,14 @@ template <int STAGES, int KIND> struct plane_sweep {
     scalar a[SLOTS], bb[SLOTS], f_a[SLOTS], f_b[SLOTS], come[2][2][2], ring_come[2][2], before;
   };
 
-  __device__ __forceinline__ int is_there(int q) const { return q >= there && q < gone; }
-  __device__ __forceinline__ int offset(int q) const { return gmg_wrap_index(first + q, s.n[2], s.wraps[2]) * s.at.plane; }
+  __device__ __forceinline__ int is_there(int q) const { return q >= exist_begin && q < exist_end; }
+  __device__ __forceinline__ int offset(int q) const { return gmg_wrap_index(first + q, s.n[2], s.wraps[2]) * s.layout.plane; }
   __device__ __forceinline__ int is_wall(int q) const { return q == wall_low || q == wall_high; }
   __device__ __forceinline__ real more_at(int q) const { return q == wall_high ? more_high : more_low; }
   /* the weight of a column on plane q at a wall; relax: its weight on other planes */
   __device__ __forceinline__ real at_wall(real relax, int q) const
   {
-    const real omega = asks_late ? s.omega : omega_kept;
+    const real omega = loads_late ? s.omega : omega_kept;
     return relax > 0 ? omega / (omega / relax + more_at(q)) : (real)0;
   }
 
@@ -146,10 +147,10 @@ template <int STAGES, int KIND> struct plane_sweep {
     ring_exists = in_ring && gmg_index_exists(ri, s.n[0], s.wraps[0]) && gmg_index_exists(rj, s.n[1], s.wraps[1]);
     ring_offset = 0;
     if (ring_exists)
-      ring_offset = column_offset(s.at, gmg_wrap_index(ri, s.n[0], s.wraps[0]), gmg_wrap_index(rj, s.n[1], s.wraps[1]));
-    ring_e = (ri + rj + first + 1 + s.reversed) & 1;
-    ring_put = tile + ring_e * (COLOUR + 2 * PLANE) + ((ry >> 1) + 1) * PITCH + rx + 1; /* position in the lower slots */
-    ring_wrapped = ring_put - ring_e * SLOTS * PLANE, ring_relax = 0;
+      ring_offset = column_offset(s.layout, gmg_wrap_index(ri, s.n[0], s.wraps[0]), gmg_wrap_index(rj, s.n[1], s.wraps[1]));
+    ring_parity = (ri + rj + first + 1 + s.reversed) & 1;
+    ring_put = tile + ring_parity * (COLOUR + 2 * PLANE) + ((ry >> 1) + 1) * PITCH + rx + 1; /* position in the lower slots */
+    ring_wrapped = ring_put - ring_parity * SLOTS * PLANE, ring_relax = 0;
     if (!self_contained || !ring_exists) return;
     const int gi = gmg_wrap_index(ri, s.n[0], s.wraps[0]), gj = gmg_wrap_index(rj, s.n[1], s.wraps[1]);
     ring_relax = s.omega / (gmg_at(s.diag[0], gi) + gmg_at(s.diag[1], gj) + gmg_at(s.diag[2], 1) + s.shift);
@@ -157,8 +158,8 @@ template <int STAGES, int KIND> struct plane_sweep {
 
   __device__ __forceinline__ void place_planes(void)
   {
-    there = s.wraps[2] ? 0 : max(0, -first), gone = s.wraps[2] ? planes : min(planes, s.n[2] - first);
-    low = self_contained ? there : max(there, 1), top = self_contained ? gone : min(gone, planes - 1);
+    exist_begin = s.wraps[2] ? 0 : max(0, -first), exist_end = s.wraps[2] ? planes : min(planes, s.n[2] - first);
+    low = self_contained ? exist_begin : max(exist_begin, 1), top = self_contained ? exist_end : min(exist_end, planes - 1);
     wall_low = s.wraps[2] ? -64 : -first, wall_high = s.wraps[2] ? -64 : s.n[2] - 1 - first;
     const real inner = gmg_at(s.diag[2], 1);
     keep = 1 - s.omega; /* values that do not exist are 0 and stay 0 */
@@ -175,14 +176,14 @@ template <int STAGES, int KIND> struct plane_sweep {
   }
 
   __device__ __forceinline__ void begin_pass(scalar *tile, planes_held &v, prolongation &correction,
-                                             gatherer &gathers)
+                                             residual_restriction &restricted)
   {
     const int me = (int)threadIdx.x, count = (int)blockDim.x;
 #pragma unroll
     for (int c = 0; c < SLOTS; c++) v.a[c] = v.bb[c] = v.f_a[c] = v.f_b[c] = 0;
     for (int c = me; c < shape::reals; c += count) tile[c] = 0;
-    if (!from_zero) ask(0, v.come[0], v.ring_come[0]);
-    if (self_contained) ask_ring(0, v.ring_come[0]);
+    if (!from_zero) load(0, v.come[0], v.ring_come[0]);
+    if (self_contained) load_ring(0, v.ring_come[0]);
     if (prolongs) {
       correction.begin(o, s.n, s.wraps, begin, me, i, j, row0.exists, row1.exists, ri, rj, ring_exists, tile + shape::reals);
       correction.fill(o, s.wraps[2], first >> 1);
@@ -191,12 +192,12 @@ template <int STAGES, int KIND> struct plane_sweep {
       const real out = s.coupling[0] + s.coupling[1] + s.coupling[2];
       const real inner0 = row0.relax > 0 ? s.omega / row0.relax - out : (real)0,
                  inner1 = row1.relax > 0 ? s.omega / row1.relax - out : (real)0;
-      gathers.begin(r, s.wraps, begin, own, me, i, j, inner0, inner1, tile + shape::reals);
+      restricted.begin(r, s.wraps, begin, own, me, i, j, inner0, inner1, tile + shape::reals);
     }
     scale = updates ? update_scale(o) : 0;
     __syncthreads();
     if (self_contained) {
-      if (is_there(0)) ask_f(0, offset(0));
+      if (is_there(0)) load_f(0, offset(0));
       __pipeline_commit();
     }
   }
@@ -204,14 +205,14 @@ template <int STAGES, int KIND> struct plane_sweep {
   /* --- loads --- */
 
   /* loads a plane of f, two steps ahead, without a register */
-  __device__ __forceinline__ void ask_f(int slot, int p) const
+  __device__ __forceinline__ void load_f(int slot, int p) const
   {
     scalar *const slots = f_rows + slot * 2 * THREADS;
     if (row0.exists) __pipeline_memcpy_async(slots, f + (p + row0.offset), sizeof(scalar));
     if (row1.exists) __pipeline_memcpy_async(slots + THREADS, f + (p + row1.offset), sizeof(scalar));
   }
   /* loads a plane of u; p: its offset */
-  __device__ __forceinline__ void ask_u(int p, scalar u[2]) const
+  __device__ __forceinline__ void load_u(int p, scalar u[2]) const
   {
     u[0] = u[1] = 0;
     if (from_zero || !from) return;
@@ -219,32 +220,32 @@ template <int STAGES, int KIND> struct plane_sweep {
     if (row1.exists) u[1] = gmg_load_relaxed(from + (p + row1.offset));
   }
   /* loads what step T needs: u, and the ring's planes with the indices of A and B */
-  __device__ __forceinline__ void ask(int T, scalar u[2][2], scalar beside[2]) const
+  __device__ __forceinline__ void load(int T, scalar u[2][2], scalar beside[2]) const
   {
 #pragma unroll
     for (int d = 0; d < 2; d++) {
-      const int q = 2 * T + d, p = 2 * T - 1 + d + ring_e;
+      const int q = 2 * T + d, p = 2 * T - 1 + d + ring_parity;
       u[d][0] = u[d][1] = 0;
-      if (is_there(q)) ask_u(offset(q), u[d]);
+      if (is_there(q)) load_u(offset(q), u[d]);
       beside[d] = from && ring_exists && is_there(p) ? gmg_load_relaxed(from + (offset(p) + ring_offset)) : (scalar)0;
     }
   }
   /* self-contained: loads f on the plane of the ring that the first half sweep relaxes */
-  __device__ __forceinline__ void ask_ring(int T, scalar beside[2]) const
+  __device__ __forceinline__ void load_ring(int T, scalar beside[2]) const
   {
-    const int p = 2 * T - 1 + ring_e;
+    const int p = 2 * T - 1 + ring_parity;
     beside[0] = ring_exists && is_there(p) ? __ldg(f + (offset(p) + ring_offset)) : (scalar)0;
   }
   /* loads u and the ring for the next step; base: offset of plane 2 T */
-  template <int checked> __device__ __forceinline__ void ask_next(int T, int base, scalar u[2][2], scalar beside[2]) const
+  template <int checked> __device__ __forceinline__ void load_next(int T, int base, scalar u[2][2], scalar beside[2]) const
   {
     if (from_zero) return;
-    if (checked) ask(T + 1, u, beside);
+    if (checked) load(T + 1, u, beside);
 #pragma unroll
     for (int d = 0; !checked && d < 2; d++) {
-      ask_u(base + (2 + d) * s.at.plane, u[d]);
+      load_u(base + (2 + d) * s.layout.plane, u[d]);
       beside[d] = 0;
-      if (from && ring_exists) beside[d] = gmg_load_relaxed(from + (base + (1 + d + ring_e) * s.at.plane + ring_offset));
+      if (from && ring_exists) beside[d] = gmg_load_relaxed(from + (base + (1 + d + ring_parity) * s.layout.plane + ring_offset));
     }
   }
 
@@ -253,9 +254,9 @@ template <int STAGES, int KIND> struct plane_sweep {
   /* The half sweeps of a step. None reads what another writes here. */
   template <int checked> __device__ __forceinline__ void relax(planes_held &v, int T, int t)
   {
-    scalar now_a[STAGES], now_b[STAGES];
+    scalar now_a[HALF_SWEEPS], now_b[HALF_SWEEPS];
 #pragma unroll
-    for (int h = 1; h <= STAGES; h++) {
+    for (int h = 1; h <= HALF_SWEEPS; h++) {
       const int q = 2 * T - 3 * h, c = (2 * t - 3 * h + 2 * SLOTS) % SLOTS, up = (c + 1) % SLOTS, down = (c + SLOTS - 1) % SLOTS;
       const scalar *const by_A = near_A + up * PLANE, *const by_B = near_B + up * PLANE;
       if (h <= 2 || !keeps_f) v.f_a[c] = f_A[c * 2 * THREADS], v.f_b[c] = f_B[up * 2 * THREADS]; /* 3 and 4 use them again */
@@ -272,7 +273,7 @@ template <int STAGES, int KIND> struct plane_sweep {
       else now_a[h - 1] = keep * v.a[c] + w_a * sum_a, now_b[h - 1] = keep * v.bb[c] + w_b * sum_b;
     }
 #pragma unroll
-    for (int h = 1; h <= STAGES; h++) {
+    for (int h = 1; h <= HALF_SWEEPS; h++) {
       const int q = 2 * T - 3 * h, c = (2 * t - 3 * h + 2 * SLOTS) % SLOTS;
       const int do_a = !checked || (q >= low && q < top), do_b = !checked || (q + 1 >= low && q + 1 < top);
       if (do_a) v.a[c] = now_a[h - 1];
@@ -284,20 +285,20 @@ template <int STAGES, int KIND> struct plane_sweep {
 
   /* Writes back the two planes that are done, and gathers their contributions to the coarse level. */
   template <int checked>
-  __device__ __forceinline__ void write_back(const planes_held &v, gatherer &gathers, int T, int t, int base)
+  __device__ __forceinline__ void write_back(const planes_held &v, residual_restriction &restricted, int T, int t, int base)
   {
     scalar value[2][2] = {}, rhs[2][2] = {};
     real more[2] = {};
-    constexpr int GATHERED = (DONE + 5) / 2; /* the step that adds to the block's first coarse plane */
-    if (restricts && T > GATHERED - 2 + self_contained && (!self_contained || 2 * (T - GATHERED) < own[2]))
-      gathers.give(r, s.wraps[2], begin[2] / 2 + T - GATHERED, t, (int)threadIdx.x);
+    constexpr int FIRST_COARSE = (DONE + 5) / 2; /* the step that adds to the block's first coarse plane */
+    if (restricts && T > FIRST_COARSE - 2 + self_contained && (!self_contained || 2 * (T - FIRST_COARSE) < own[2]))
+      restricted.give(r, s.wraps[2], begin[2] / 2 + T - FIRST_COARSE, t, (int)threadIdx.x);
 #pragma unroll
     for (int d = 0; d < 2; d++) {
       const int q = 2 * T - DONE + d, c = (2 * t - DONE + d + 2 * SLOTS) % SLOTS;
       const scalar of_A = v.a[c], of_B = v.bb[(c + SLOTS - 1) % SLOTS];
       if (checked && (q < 2 - self_contained || q >= own[2] + 2 + self_contained)) continue;
       const int is_own = !self_contained || !checked || (q >= 2 && q < own[2] + 2);
-      const int p = base + (d - DONE) * s.at.plane, is_interface = exact && (q < low_interface || q >= high_interface);
+      const int p = base + (d - DONE) * s.layout.plane, is_interface = exact && (q < low_interface || q >= high_interface);
       scalar *const target_0 = is_interface ? interface_copy : to_0, *const target_1 = is_interface ? interface_copy : to_1;
       const scalar of_0 = swap ? of_B : of_A, of_1 = swap ? of_A : of_B;
       if (restricts) {
@@ -308,14 +309,15 @@ template <int STAGES, int KIND> struct plane_sweep {
         if (checked && is_wall(q)) more[d] = more_at(q);
       }
       if (updates) {
-        if (row0.mine) put_update(o, scale, p + row0.offset, of_0);
-        if (row1.mine) put_update(o, scale, p + row1.offset, of_1);
+        const int gap = update_gap(o, j, first + q);
+        if (row0.mine) put_update(o, scale, p + row0.offset + gap, of_0);
+        if (row1.mine) put_update(o, scale, p + row1.offset + gap + o.row_gap, of_1);
       } else if (is_own) {
         if (row0.mine) gmg_store_relaxed(target_0 + (p + row0.offset), of_0);
         if (row1.mine) gmg_store_relaxed(target_1 + (p + row1.offset), of_1);
       }
     }
-    if (restricts) gathers.take(s.coupling, value, rhs, more, t, (int)threadIdx.x);
+    if (restricts) restricted.take(s.coupling, value, rhs, more, t, (int)threadIdx.x);
   }
 
   /* Adds the correction to the loaded planes. */
@@ -329,7 +331,7 @@ template <int STAGES, int KIND> struct plane_sweep {
       w[d] = checked ? pair_weights_of(o.map[2], first + q, s.n[2], s.wraps[2], is_there(q)) : o.along.w[d % 2];
     }
     if (!checked) w[2] = o.along.w[1];
-    correction.take(t % prolongation::SLOTS, w, ring_e, u, beside);
+    correction.take(t % prolongation::SLOTS, w, ring_parity, u, beside);
   }
 
   /* Stores the two new planes: 2 T - 1 and 2 T of A, 2 T and 2 T + 1 of B. */
@@ -351,7 +353,7 @@ template <int STAGES, int KIND> struct plane_sweep {
   /* self-contained: the ring after the first half sweep. */
   template <int checked> __device__ __forceinline__ void relax_ring(int T, int t, scalar rhs)
   {
-    const int q = 2 * T - 1 + ring_e, c = (2 * t - 1 + SLOTS) % SLOTS;
+    const int q = 2 * T - 1 + ring_parity, c = (2 * t - 1 + SLOTS) % SLOTS;
     real w = ring_relax;
     if (!in_ring) return;
     if (checked && is_wall(q)) w = at_wall(w, q);
@@ -359,33 +361,34 @@ template <int STAGES, int KIND> struct plane_sweep {
   }
 
   template <int checked>
-  __device__ __forceinline__ void step(planes_held &v, prolongation &correction, gatherer &gathers, int T, int t)
+  __device__ __forceinline__ void step(planes_held &v, prolongation &correction, residual_restriction &restricted, int T, int t)
   {
-    const int base = (first + 2 * T) * s.at.plane, now = asks_late ? 0 : t % 2, next = asks_late ? 0 : (t + 1) % 2;
-    if (!asks_late) ask_next<checked>(T, base, v.come[next], v.ring_come[next]);
-    if (self_contained && checked) ask_ring(T + 1, v.ring_come[next]);
+    const int base = (first + 2 * T) * s.layout.plane, now = loads_late ? 0 : t % 2, next = loads_late ? 0 : (t + 1) % 2;
+    if (!loads_late) load_next<checked>(T, base, v.come[next], v.ring_come[next]);
+    if (self_contained && checked) load_ring(T + 1, v.ring_come[next]);
     if (self_contained && !checked && ring_exists)
-      v.ring_come[next][0] = __ldg(f + (base + (1 + ring_e) * s.at.plane + ring_offset));
+      v.ring_come[next][0] = __ldg(f + (base + (1 + ring_parity) * s.layout.plane + ring_offset));
 #pragma unroll
     for (int d = 1; d < 3; d++)
-      if (!checked || is_there(2 * T + d)) ask_f((2 * t + d) % SLOTS, checked ? offset(2 * T + d) : base + d * s.at.plane);
-    if (prolongs) correction.ask(o, s.wraps[2], (first >> 1) + T + 4, (t + 3) % prolongation::SLOTS);
+      if (!checked || is_there(2 * T + d)) load_f((2 * t + d) % SLOTS, checked ? offset(2 * T + d) : base + d * s.layout.plane);
+    if (prolongs) correction.load(o, s.wraps[2], (first >> 1) + T + 4, (t + 3) % prolongation::SLOTS);
     __pipeline_commit();
     __pipeline_wait_prior(2);
     relax<checked>(v, T, t);
-    write_back<checked>(v, gathers, T, t, base);
+    write_back<checked>(v, restricted, T, t, base);
     if (prolongs) prolong<checked>(correction, T, t, v.come[now], v.ring_come[now]);
     if (self_contained) relax_ring<checked>(T, t, v.ring_come[now][0]);
     if (checked || !from_zero) { /* from zero: values are 0, or are relaxed before they are read */
       take(v, t, v.come[now], v.ring_come[now]);
-      if (asks_late) ask_next<checked>(T, base, v.come[next], v.ring_come[next]);
+      if (loads_late) load_next<checked>(T, base, v.come[next], v.ring_come[next]);
     }
     __syncthreads();
   }
 
   /* Steps need no checks if all their planes exist and none is at a wall. With plain_groups these steps run in whole groups, whose
-     instructions are contiguous. At 512^3 on an H200 a pass in double takes 1.28 instead of 1.33 ms, and a V(1,1) cycle in mixed
-     precision 2.86 instead of 2.91 ms. Passes that load late, and single red-black sweeps, are slower with groups. */
+     instructions are contiguous. Passes that load late, and single red-black sweeps, are slower with groups. At 512^3 on an H200:
+     - a pass in double takes 1.28 instead of 1.33 ms;
+     - a V(1,1) cycle in mixed precision takes 2.86 instead of 2.91 ms. */
   __device__ __forceinline__ void run(size_t block_index)
   {
     extern __shared__ double memory[];
@@ -395,41 +398,43 @@ template <int STAGES, int KIND> struct plane_sweep {
     place_planes();
     planes_held v = {};
     prolongation correction;
-    gatherer gathers;
-    begin_pass(tile, v, correction, gathers);
+    residual_restriction restricted;
+    begin_pass(tile, v, correction, restricted);
     place_targets();
     const int folded = s.wraps[2] && (first < 0 || first + planes > s.n[2]);
-    const int plain_from = STEPS, plain_to = folded ? -1 : (gone - 2) / 2, last = (own[2] + DONE + 1) / 2 + (restricts ? 3 : 1);
+    const int plain_from = STEPS, plain_to = folded ? -1 : (exist_end - 2) / 2;
+    const int last = (own[2] + DONE + 1) / 2 + (restricts ? 3 : 1);
     for (int T0 = 0; T0 < last; T0 += STEPS) {
       if (plain_groups && T0 >= plain_from && T0 + STEPS <= plain_to) {
 #pragma unroll
-        for (int t = 0; t < STEPS; t++) step<0>(v, correction, gathers, T0 + t, t);
+        for (int t = 0; t < STEPS; t++) step<0>(v, correction, restricted, T0 + t, t);
         continue;
       }
 #pragma unroll
       for (int t = 0; t < STEPS; t++) {
         const int T = T0 + t;
-        if (!plain_groups && T >= plain_from && T < plain_to) step<0>(v, correction, gathers, T, t);
-        else if (T < last) step<1>(v, correction, gathers, T, t);
+        if (!plain_groups && T >= plain_from && T < plain_to) step<0>(v, correction, restricted, T, t);
+        else if (T < last) step<1>(v, correction, restricted, T, t);
       }
     }
   }
 };
 
 /* One thread block per block; blockIdx.y is the pass. */
-template <int STAGES, int KIND>
-static __global__ void __launch_bounds__(plane_shape<STAGES>::threads, plane_shape<STAGES>::blocks)
-    plane_kernel(uniform_level s, const scalar *f, const scalar *from, scalar *to, scalar *interface_copy, update o, restriction r)
+template <int HALF_SWEEPS, int KIND>
+static __global__ void __launch_bounds__(plane_shape<HALF_SWEEPS>::threads, plane_shape<HALF_SWEEPS>::blocks)
+    plane_kernel(uniform_level s, const scalar *f, const scalar *from, scalar *to, scalar *interface_copy, update_output o,
+                 restriction_output r)
 {
-  plane_sweep<STAGES, KIND>{s, f, from, to, interface_copy, o, r}.run(blockIdx.x);
+  plane_sweep<HALF_SWEEPS, KIND>{s, f, from, to, interface_copy, o, r}.run(blockIdx.x);
 }
 
-template <int STAGES>
-static __global__ void __launch_bounds__(plane_shape<STAGES>::threads, plane_shape<STAGES>::blocks)
+template <int HALF_SWEEPS>
+static __global__ void __launch_bounds__(plane_shape<HALF_SWEEPS>::threads, plane_shape<HALF_SWEEPS>::blocks)
     plane_kernel_dynamic(uniform_level s, const scalar *f, const scalar *from, scalar *to, work_queue queue)
 {
   for_blocks<1>(queue, [&](unsigned block_index) {
-    plane_sweep<STAGES, 0>{s, f, from, to, NULL, update{}, restriction{}}.run(block_index);
+    plane_sweep<HALF_SWEEPS, 0>{s, f, from, to, NULL, update_output{}, restriction_output{}}.run(block_index);
     __pipeline_wait_prior(0); /* waits for loads beyond the end */
   });
 }
@@ -438,19 +443,20 @@ static __global__ void __launch_bounds__(plane_shape<STAGES>::threads, plane_sha
 typedef struct {
   int kind;
   /* NULL: not available in this type */
-  void (*kernel)(uniform_level, const scalar *, const scalar *, scalar *, scalar *, update, restriction);
+  void (*kernel)(uniform_level, const scalar *, const scalar *, scalar *, scalar *, update_output, restriction_output);
   size_t bytes; /* bytes of shared memory */
 } plane_pass;
 
-template <int STAGES> static constexpr size_t plane_pass_bytes(int kind)
+template <int HALF_SWEEPS> static constexpr size_t plane_pass_bytes(int kind)
 {
-  typedef plane_shape<STAGES> shape;
-  return shape::reals * sizeof(scalar) + (kind & PASS_PROLONG ? plane_prolong_bytes<STAGES>() : 0) +
+  typedef plane_shape<HALF_SWEEPS> shape;
+  return shape::reals * sizeof(scalar) + (kind & PASS_PROLONG ? plane_prolong_bytes<HALF_SWEEPS>() : 0) +
          (kind & PASS_RESTRICT ? 2 * shape::threads * sizeof(scalar) : 0);
 }
 
-#define PLANE_PASS(STAGES, kind) {kind, plane_kernel<STAGES, kind>, plane_pass_bytes<STAGES>(kind)}
-#define PLANE_PASS_IN_FLOAT(STAGES, kind) {kind, IN_FLOAT((plane_kernel<STAGES, kind>)), plane_pass_bytes<STAGES>(kind)}
+#define PLANE_PASS(HALF_SWEEPS, kind) {kind, plane_kernel<HALF_SWEEPS, kind>, plane_pass_bytes<HALF_SWEEPS>(kind)}
+#define PLANE_PASS_IN_FLOAT(HALF_SWEEPS, kind) \
+  {kind, IN_FLOAT((plane_kernel<HALF_SWEEPS, kind>)), plane_pass_bytes<HALF_SWEEPS>(kind)}
 
 /* Finds a pass in a table that ends with kind -1. NULL if it is not available, or needs more than max_bytes. */
 static inline const plane_pass *plane_pass_of(const plane_pass *p, int kind, size_t max_bytes)
@@ -473,14 +479,14 @@ static inline int planes_can_double_buffer(const plane_pass *passes, size_t max_
                                            const gmg_map *restrict_, const gmg_map *prolong)
 {
   const gmg_update_target to = {.prolong = prolong};
-  restriction r;
+  restriction_output r;
   return A->type == GMG_F64 && plane_pass_of(passes, PASS_RESTRICT | PASS_FROM_ZERO, max_bytes) &&
          plane_pass_of(passes, PASS_UPDATE | PASS_PROLONG, max_bytes) && restriction_of(&r, NULL, A, restrict_, b) &&
          planes_can_prolong(&to, A, b);
 }
 
 /* The grid of one or more passes. */
-static inline gmg_grid plane_grid(const plane_pass *p, const gmg_blocks *b, size_t passes = 1)
+static inline gmg_launch_shape plane_grid(const plane_pass *p, const gmg_blocks *b, size_t passes = 1)
 {
   return {dim3((unsigned)b->total, (unsigned)passes), dim3((unsigned)(32 * plane_rows(b))), p->bytes};
 }

@@ -1,22 +1,23 @@
 /* Plane sweep with coefficients on faces: 3D, two local red-black sweeps of a block in one pass over memory, overlap 1. Included by
    async/cuda/planes_faces.cu.
 
-   Planes stream through a block of unknowns as in plane_sweep.cuh. Here a thread has one column, and keeps a row in registers from
-   its first relaxation to its second. So each face is loaded once for the columns on both sides, and nothing is loaded twice along
-   the last axis. In float, 32 x 16 columns are relaxed for 30 x 14 own ones, 1.22 times as many (tiles: 1.66 times).
+   Planes stream through a block of unknowns as in plane_sweep.cuh. Here a thread has one column, and keeps a row of the matrix in
+   registers from its first relaxation to its second. So each face is loaded once for the columns on both sides, and nothing is
+   loaded twice along the last axis. In float, 32 x 16 columns are relaxed for 30 x 14 own ones, 1.22 times as many (tiles: 1.66
+   times).
 
-   Columns are coloured like a chessboard: A (parity = 0) or B (parity = 1). Planes of a B are numbered from one plane higher:
-   number c of a column is plane c + parity of the tile. In all columns odd numbers are relaxed first. The half sweeps h = 1..4 are
-   three numbers apart. In step T
-   - half sweep h relaxes number 2 T - 3 h; rows 2 T - 3 and 2 T - 6 are computed;
-   - numbers 2 T - 13 and 2 T - 12 are done and written back; numbers 2 T - 1 and 2 T are loaded.
+   Columns are coloured like a chessboard: A (parity = 0) or B (parity = 1). Planes of a B are counted from one plane higher: index
+   c of a column is plane c + parity of the tile. In all columns odd indices are relaxed first. The half sweeps h = 1..4 are three
+   indices apart. In step T
+   - half sweep h relaxes index 2 T - 3 h; rows 2 T - 3 and 2 T - 6 are computed;
+   - indices 2 T - 13 and 2 T - 12 are done and written back; indices 2 T - 1 and 2 T are loaded.
 
-   Registers hold 12 numbers of u, number c in c % 12. For neighbours, number c is in slot c % 12 of shared memory for an A, and in
-   slot (c + 2) % 12 for a B. Half sweep h reads slot 2 T - 3 h + 1 around it, for both kinds. The last read of a slot is one step
-   before it is written again:
-   - Even numbers are written when loaded, in step c / 2, and by h = 2 in step c / 2 + 3. They are read in steps c / 2 + 1 + parity
+   Registers hold 12 values of u, that of index c in c % 12. For neighbours, the value of index c is in slot c % 12 of shared memory
+   for an A, and in slot (c + 2) % 12 for a B. Half sweep h reads slot 2 T - 3 h + 1 around it, for both kinds. The last read of a
+   slot is one step before it is written again:
+   - Even indices are written when loaded, in step c / 2, and by h = 2 in step c / 2 + 3. They are read in steps c / 2 + 1 + parity
      and three later.
-   - Odd numbers are written by h = 1 and 3 in steps (c + 3) / 2 and three later. They are read in steps (c + 5) / 2 + parity and
+   - Odd indices are written by h = 1 and 3 in steps (c + 3) / 2 and three later. They are read in steps (c + 5) / 2 + parity and
      three later.
    - Results of h = 4 are not read by neighbours.
 
@@ -65,7 +66,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
   /* The tile. begin, own: its own unknowns. Plane q is plane first + q of the level. low .. high: planes that exist; low_row ..
      high_row: planes that are relaxed. */
   int begin[3], own[3], first, planes, low, high, low_row, high_row;
-  unsigned slice;
+  unsigned slice; /* distance between planes of unknowns */
   /* this thread's column: relaxed, of the ring, or beyond it, where it is 0 and not read; own_mine: number of its own planes */
   int i, j, parity, there, relaxed;
   unsigned own_mine, column, x_column, y_column;
@@ -84,10 +85,10 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
   real *side_put;
 
   /* Values in registers, in a separate struct to help the compiler. Of u being loaded: plane 2 T - 1 (before); planes 2 T and 2 T +
-     1; the next two; of the ring, numbers 2 T - 3 and 2 T, and the next two. */
+     1; the next two; of the ring, indices 2 T - 3 and 2 T, and the next two. */
   struct column_held {
     face_row row[FACE_ROWS];
-    scalar u[FACE_NUMBERS], come[2][2], ring_come[2][2], before, held;
+    scalar u[FACE_VALUES], come[2][2], ring_come[2][2], before, held;
   };
 
   __device__ __forceinline__ int exists(int a, int k) const { return gmg_index_exists(k, s.n[a], s.wraps[a]); }
@@ -112,14 +113,14 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
     relaxed = there && x < own[0] + 2 && y < own[1] + 2;
     own_mine = relaxed && x > 0 && x <= own[0] && y > 0 && y <= own[1] ? (unsigned)own[2] : 0;
     const unsigned gi = nearest(0, i, 0), gj = nearest(1, j, 0);
-    column = column_offset(s.at, gi, gj);
+    column = column_offset(s.layout, gi, gj);
     x_column = column_offset(s.face_at[0], nearest(0, i, 1), gj), y_column = column_offset(s.face_at[1], gi, nearest(1, j, 1));
     lo_x = __ldg(s.lo[0] + gi), hi_x = __ldg(s.hi[0] + gi), lo_y = __ldg(s.lo[1] + gj), hi_y = __ldg(s.hi[1] + gj);
     here = tile + (y + 1) * FACE_PITCH + x + 1, put = here + parity * 2 * FACE_PLANE;
-    put_wrapped = put - parity * FACE_NUMBERS * FACE_PLANE;
+    put_wrapped = put - parity * FACE_VALUES * FACE_PLANE;
     sent = stage + y * slot::pitch + x;
     const int late = (begin[0] - 1) & (slot::unit - 1), late_x = ((int)gj + begin[0] - 1) & (slot::unit - 1);
-    got = sent + late + parity * slot::size, got_wrapped = got - parity * FACE_NUMBERS * slot::size;
+    got = sent + late + parity * slot::size, got_wrapped = got - parity * FACE_VALUES * slot::size;
     to_x = slot::x + late_x - late;
   }
 
@@ -134,22 +135,22 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
     ring_parity = (ri + rj + first + 1 + s.reversed) & 1;
     ring = !from_zero && me < RING && rx < own[0] + 3 && ry < own[1] + 3 && exists(0, ri) && exists(1, rj);
     side = !faces ? from : behind ? s.face[1] : s.face[0];
-    const pitches &at = !faces ? s.at : s.face_at[behind];
+    const pitches &at = !faces ? s.layout : s.face_at[behind];
     side_slice = (unsigned)at.plane;
-    side_column = ring ? column_offset(s.at, gmg_wrap_index(ri, s.n[0], s.wraps[0]), gmg_wrap_index(rj, s.n[1], s.wraps[1]))
+    side_column = ring ? column_offset(s.layout, gmg_wrap_index(ri, s.n[0], s.wraps[0]), gmg_wrap_index(rj, s.n[1], s.wraps[1]))
                        : column_offset(s.face_at[behind], nearest(0, ri, !behind), nearest(1, rj, behind));
     side_put = faces ? stage + (behind ? slot::y : slot::x) + ry * slot::pitch + rx
                      : tile + (ry + 1) * FACE_PITCH + rx + 1 + ring_parity * 2 * FACE_PLANE;
   }
   __device__ __forceinline__ real *ring_slot(int c) const
   {
-    return side_put + (c + 2 < FACE_NUMBERS ? c : c - ring_parity * FACE_NUMBERS) * FACE_PLANE;
+    return side_put + (c + 2 < FACE_VALUES ? c : c - ring_parity * FACE_VALUES) * FACE_PLANE;
   }
 
   __device__ __forceinline__ void fill(real *tile)
   {
     const int me = (int)threadIdx.x;
-    for (int c = me; c < FACE_NUMBERS * (FACE_PLANE + slot::size) / 2; c += FACE_THREADS) ((real_pair *)tile)[c] = real_pair{0, 0};
+    for (int c = me; c < FACE_VALUES * (FACE_PLANE + slot::size) / 2; c += FACE_THREADS) ((real_pair *)tile)[c] = real_pair{0, 0};
     for (int q = me - FACE_EARLY; q < FACE_MAX_PLANES + FACE_LATE; q += FACE_THREADS) {
       const int is_there = q >= 0 && q < planes && exists(2, first + q),
                 k = is_there ? gmg_wrap_index(first + q, s.n[2], s.wraps[2]) : 0;
@@ -196,12 +197,12 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
 
   /* --- a step --- */
 
-  static __device__ __forceinline__ int index(int c) { return (c + 4 * FACE_NUMBERS) % FACE_NUMBERS; } /* index of number c + 2
-                                                                                                          T0 */
+  /* the register and slot of index c + 2 T0 */
+  static __device__ __forceinline__ int index(int c) { return (c + 4 * FACE_VALUES) % FACE_VALUES; }
   static __device__ __forceinline__ int kept(int c) { return index(c) % FACE_ROWS; }
   __device__ __forceinline__ const real *coefficients(int c) const
   {
-    return (index(c) + 1 < FACE_NUMBERS ? got : got_wrapped) + index(c) * slot::size;
+    return (index(c) + 1 < FACE_VALUES ? got : got_wrapped) + index(c) * slot::size;
   }
   __device__ __forceinline__ int is_relaxed(int q) const { return q >= low_row && q <= high_row; }
 
@@ -241,7 +242,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
     return !checked || is_relaxed(q) ? keep : (real)1;
   }
 
-  /* the result of half sweep h for its number */
+  /* the result of half sweep h for its index */
   template <int checked> __device__ __forceinline__ scalar relax(const column_held &v, int T, int t, int h) const
   {
     const int c = 2 * t - 3 * h;
@@ -263,7 +264,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
     const unsigned ahead = (unsigned)(first + 2 * T + 4);
     v.u[index(2 * t - 1)] = parity ? v.come[0][0] : v.before, v.u[index(2 * t)] = parity ? v.come[0][1] : v.come[0][0];
     v.before = v.come[0][1];
-    (index(2 * t) + 2 < FACE_NUMBERS ? put : put_wrapped)[index(2 * t) * FACE_PLANE] = v.u[index(2 * t)];
+    (index(2 * t) + 2 < FACE_VALUES ? put : put_wrapped)[index(2 * t) * FACE_PLANE] = v.u[index(2 * t)];
     if (in_ring) {
       *ring_slot(index(2 * t - 3)) = v.ring_come[0][0];
       *ring_slot(index(2 * t)) = v.ring_come[0][1];
@@ -301,7 +302,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
     for (int h = 1; h <= 4; h++) {
       const int c = 2 * t - 3 * h;
       v.u[index(c)] = now[h - 1];
-      if (h < 4) (index(c) + 2 < FACE_NUMBERS ? put : put_wrapped)[index(c) * FACE_PLANE] = now[h - 1];
+      if (h < 4) (index(c) + 2 < FACE_VALUES ? put : put_wrapped)[index(c) * FACE_PLANE] = now[h - 1];
     }
     /* write back the two numbers that are done */
     const scalar done = v.u[index(2 * t - 13)], also_done = v.u[index(2 * t - 12)];
@@ -326,7 +327,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
       }
     }
 #pragma unroll
-    for (int c = 0; c < FACE_NUMBERS; c++) v.u[c] = 0;
+    for (int c = 0; c < FACE_VALUES; c++) v.u[c] = 0;
 #pragma unroll
     for (int c = 0; c < FACE_ROWS; c++) v.row[c] = {{0, 0, 0}, {0, 0, 0}, 0, 1};
     __syncthreads();
@@ -338,7 +339,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
   {
     extern __shared__ double memory[];
     __shared__ real_pair along_planes[FACE_ALONG];
-    real *const tile = (real *)memory, *const stage = tile + FACE_NUMBERS * FACE_PLANE;
+    real *const tile = (real *)memory, *const stage = tile + FACE_VALUES * FACE_PLANE;
     along = along_planes + FACE_EARLY;
     place_column(tile, stage);
     place_side(tile, stage);

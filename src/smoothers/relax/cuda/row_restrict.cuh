@@ -4,10 +4,10 @@
    From zero, half sweep h depends on f at most h - 1 unknowns away. With enough layers around it a block therefore computes exactly
    the result of sweeps over the whole level. The adjoint of interpolation also reads the residual one layer around the own
    unknowns, and so u two layers around them. For that a block needs f in five layers (one sweep: three). A lane has four of these
-   columns. The fifth contributes only through the first half sweep, to the second: one value of f, and not in every row. Blocks
-   depend on f alone, so their order does not matter.
+   columns. Of the fifth column only the result of the first half sweep is needed, by the second half sweep in the fourth column.
+   From zero it depends on one value of f, in every second row. Blocks depend on f alone, so their order does not matter.
 
-   The row HALVES before the loaded one is done. The residual is computed for the row before that. */
+   The row HALF_SWEEPS before the loaded one is done. The residual is computed for the row before that. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_ROW_RESTRICT_H
 #define GMG_SMOOTHERS_RELAX_CUDA_ROW_RESTRICT_H
 
@@ -15,11 +15,11 @@
 
 #if GMG_REAL_F32 /* a lane covers a margin of four columns */
 
-template <int HALVES, int whole>
-static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, PASS_FROM_ZERO | PASS_RESTRICT, whole>::blocks)
+template <int HALF_SWEEPS, int whole>
+static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALF_SWEEPS, PASS_FROM_ZERO | PASS_RESTRICT, whole>::blocks)
     row_kernel_restrict(uniform_level s, gmg_pair_maps maps, const scalar *f, scalar *to, scalar *coarse, int coarse_row)
 {
-  typedef row_shape<HALVES, PASS_FROM_ZERO | PASS_RESTRICT, whole> shape;
+  typedef row_shape<HALF_SWEEPS, PASS_FROM_ZERO | PASS_RESTRICT, whole> shape;
   constexpr int COLS = LANE_COLS, AHEAD = shape::ahead, SLOTS = shape::slots, MARGIN = shape::margin, fifth = MARGIN > COLS;
   __shared__ real walls[2][COLS + 1][32 * BLOCK_WARPS]; /* including the fifth column */
   const unsigned number = blockIdx.x * BLOCK_WARPS + gmg_warp();
@@ -48,56 +48,56 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, PAS
   const real outer_diag = gmg_at(s.diag[0], outer_column) + wall_term, outer_relax = has_outer ? s.omega / outer_diag : (real)0;
   walls[0][COLS][me] = has_outer ? s.omega / (outer_diag + more_low) : (real)0;
   walls[1][COLS][me] = has_outer ? s.omega / (outer_diag + more_high) : (real)0;
-  gmg_gather g = gmg_gather_of(maps, b.i / 2, b.x.own_pairs());
+  gmg_row_restriction g = gmg_row_restriction_of(maps, b.i / 2, b.x.own_pairs());
 
   gmg_cells u[SLOTS], rhs[SLOTS];
   scalar outer_rhs[SLOTS]; /* only in rows in which the second half sweep reads it */
-  const auto ask = [&](int slot, int is_there, int row) {
+  const auto load = [&](int slot, int is_there, int row) {
     rhs[slot] = {}, outer_rhs[slot] = 0;
     if (is_there) rhs[slot] = b.x.read(f + row, gmg_load_constant());
     if (is_there && has_outer && is_last == slot % 2) outer_rhs[slot] = __ldg(f + (row + outer_column));
   };
-  const auto ask_row = [&](int slot, int q) {
+  const auto load_row = [&](int slot, int q) {
     const int is_there = b.is_row(q);
-    ask(slot, is_there, is_there ? b.row_offset(s, q) : 0);
+    load(slot, is_there, is_there ? b.row_offset(s, q) : 0);
   };
 
   const int late = (first + 1 + s.reversed) & 1; /* odd steps relax odd columns */
 #pragma unroll
   for (int c = 0; c < SLOTS; c++) u[c] = rhs[c] = {}, outer_rhs[c] = 0;
 #pragma unroll
-  for (int c = 0; c < AHEAD; c++) ask_row(c, c - late);
+  for (int c = 0; c < AHEAD; c++) load_row(c, c - late);
 
   const auto step = [&](auto checks, int t, int q) {
     constexpr int checked = decltype(checks)::value;
     const auto slot = [&](int back) { return (t - back + 2 * SLOTS) % SLOTS; };
-    if (checked) ask_row((t + AHEAD) % SLOTS, q + AHEAD);
-    else ask((t + AHEAD) % SLOTS, 1, b.plain_row_offset(s, q + AHEAD));
+    if (checked) load_row((t + AHEAD) % SLOTS, q + AHEAD);
+    else load((t + AHEAD) % SLOTS, 1, b.plain_row_offset(s, q + AHEAD));
     u[t] = {};
-    half_sweeps<HALVES, checked>(s, b, weights, u, rhs, t, t % 2, q, [&](int h, int row, int wall) {
+    half_sweeps<HALF_SWEEPS, checked>(s, b, weights, u, rhs, t, t % 2, q, [&](int h, int row, int wall) {
       if (!fifth || h != 2) return row_end{0, 0};
       return row_end{t % 2 ? is_last : lane == 0, outer_rhs[row] * (checked && wall >= 0 ? walls[wall][COLS][me] : outer_relax)};
     });
-    const int done = q - HALVES, p = done - 1;
+    const int done = q - HALF_SWEEPS, p = done - 1;
     if (!checked || (done >= MARGIN && done < b.own + MARGIN))
-      b.x.template write<whole ? COLS : 1>(u[slot(HALVES)], b.plain_row_offset(s, done), [&](int) { return to; });
+      b.x.template write<whole ? COLS : 1>(u[slot(HALF_SWEEPS)], b.plain_row_offset(s, done), [&](int) { return to; });
     if (checked && (p < MARGIN - 1 || p > b.own + MARGIN)) return;
 
-    const gmg_cells &here = u[slot(HALVES + 1)], &below = u[slot(HALVES + 2)], &above = u[slot(HALVES)];
+    const gmg_cells &here = u[slot(HALF_SWEEPS + 1)], &below = u[slot(HALF_SWEEPS + 2)], &above = u[slot(HALF_SWEEPS)];
     const real more = !checked ? (real)0 : (p == b.wall_low ? more_low : (real)0) + (p == b.wall_high ? more_high : (real)0);
-    gmg_cells r = gmg_residual_of_row(s.coupling, diag, more, below, here, above, rhs[slot(HALVES + 1)]);
+    gmg_cells r = gmg_residual_of_row(s.coupling, diag, more, below, here, above, rhs[slot(HALF_SWEEPS + 1)]);
 #pragma unroll
     for (int c = 0; c < COLS; c++)
       if (!b.x.has(c) || (checked && !b.is_row(p))) r.at[c] = 0;
-    const int J = gmg_gather_row(maps, J0, J1, first + p, r, &g);
+    const int J = gmg_restrict_row(maps, J0, J1, first + p, r, &g);
     if (J >= J0) b.x.write_pairs(coarse + (J * coarse_row + b.i / 2), g.part);
   };
-  for_steps<SLOTS>(HALVES + MARGIN + 2 + late, b.folded ? -1 : b.gone - AHEAD + late, b.own + MARGIN + HALVES + 2 + late, late,
-                   step);
+  for_steps<SLOTS>(HALF_SWEEPS + MARGIN + 2 + late, b.folded ? -1 : b.exist_end - AHEAD + late,
+                   b.own + MARGIN + HALF_SWEEPS + 2 + late, late, step);
 }
 
 /* The downward leg in one pass. Returns 0 if it does not apply. Blocks must contain both fine rows of every coarse row. */
-template <int HALVES>
+template <int HALF_SWEEPS>
 static inline int rows_restrict(const gmg_exec *e, const gmg_operator *A, const gmg_blocks *b, double omega, const gmg_map map[3],
                                 const void *f, void *u, void *coarse)
 {
@@ -108,9 +108,9 @@ static inline int rows_restrict(const gmg_exec *e, const gmg_operator *A, const 
   const int whole = gmg_has_whole_rows(A->n[0], f, u, coarse);
   const uniform_level x = uniform_level_of(A, b, NULL, omega, 0);
   const pitches coarse_at = pitches_of(gmg_layout_of_rows(map), 2);
-  gmg_launch(e, "rows", whole ? row_kernel_restrict<HALVES, 1> : row_kernel_restrict<HALVES, 0>, gmg_warp_grid(b->total), x,
-             gmg_pair_maps_of(map), first_unknown(x.at, f), first_unknown(x.at, u), first_unknown(coarse_at, coarse),
-             coarse_at.plane);
+  gmg_launch(e, "rows", whole ? row_kernel_restrict<HALF_SWEEPS, 1> : row_kernel_restrict<HALF_SWEEPS, 0>,
+             gmg_warp_shape(b->total), x, gmg_pair_maps_of(map), first_unknown(x.layout, f), first_unknown(x.layout, u),
+             first_unknown(coarse_at, coarse), coarse_at.plane);
   return 1;
 }
 

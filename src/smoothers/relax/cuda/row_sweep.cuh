@@ -1,12 +1,12 @@
-/* Row sweep, a pass in 2D: constant coefficients, overlap 1, and two local red-black sweeps (HALVES 4) or one exact synchronous
-   sweep (HALVES 2). Included by row_restrict.cuh for async/cuda/rows.cu and red_black/cuda.cu.
+/* Row sweep, a pass in 2D: constant coefficients, overlap 1, and HALF_SWEEPS half sweeps: 4 are two local red-black sweeps, 2 are
+   one exact synchronous sweep. Included by row_restrict.cuh for async/cuda/rows.cu and red_black/cuda.cu.
 
    A warp has a block of unknowns, and a lane LANE_COLS columns of it. Rows stream through registers. Only the values beside a
    lane's columns are shared, by a shuffle, so there is no barrier. The columns of the first lane, and those after the block's end,
    do not belong to the block.
 
-   A step loads one row, and half sweep h = 1 .. HALVES relaxes the row h before it. They run one after the other, and each sees the
-   result of the previous half sweep around it. All relax the same colour, and the other colour in the next step.
+   A step loads one row, and half sweep h = 1 .. HALF_SWEEPS relaxes the row h before it. They run one after the other, and each
+   sees the result of the previous half sweep around it. All relax the same colour, and the other colour in the next step.
 
    An exact sweep must read the values from before it. It writes to another field, or in place except for the two layers at every
    side that other blocks read, which are written to interface_copy.
@@ -22,13 +22,13 @@
 #include "geometry.cuh"
 #include "scheduling.cuh"
 
-template <int HALVES, int KIND, int WHOLE> struct row_shape {
+template <int HALF_SWEEPS, int KIND, int WHOLE> struct row_shape {
   static constexpr int whole = WHOLE; /* 1: a lane's columns are one aligned vector; 0: they are accessed one by one */
   static constexpr int restricts = KIND & PASS_RESTRICT ? 1 : 0, prolongs = KIND & PASS_PROLONG ? 1 : 0,
                        updates = KIND & PASS_UPDATE ? 1 : 0;
-  static constexpr int ahead = updates ? 2 : 4;             /* rows that are loaded ahead */
-  static constexpr int slots = ahead + HALVES + 2;          /* these, and the rows that half sweeps read */
-  static constexpr int margin = restricts ? HALVES + 1 : 2; /* rows around a block's own rows */
+  static constexpr int ahead = updates ? 2 : 4;                  /* rows that are loaded ahead */
+  static constexpr int slots = ahead + HALF_SWEEPS + 2;          /* these, and the rows that half sweeps read */
+  static constexpr int margin = restricts ? HALF_SWEEPS + 1 : 2; /* rows around a block's own rows */
   /* thread blocks per multiprocessor, to limit registers */
   static constexpr int blocks = updates || (!whole && sizeof(real) == 4) ? 3 : ROW_BLOCKS;
 };
@@ -70,8 +70,8 @@ template <class shape> struct row_block {
   int begin_x, end_x, i;
   gmg_lane_columns<shape::whole> x;
   int begin, own, first, rows;                    /* own: own rows; rows: all rows of the block */
-  int there, gone, low, top, wall_low, wall_high; /* there .. gone - 1: rows that exist; low .. top - 1: rows that are relaxed; rows
-                                                     at walls */
+  int exist_begin, exist_end;                     /* exist_begin .. exist_end - 1: rows that exist */
+  int low, top, wall_low, wall_high;              /* low .. top - 1: rows that are relaxed; rows at walls */
   int folded;                                     /* the block crosses the seam of a periodic axis */
 
   __device__ __forceinline__ row_block(const uniform_level &s, int b, int lane)
@@ -80,14 +80,14 @@ template <class shape> struct row_block {
   {
     begin = b / s.count[0] * s.own[2], own = min(s.own[2], s.n[2] - begin);
     first = begin - shape::margin, rows = own + 2 * shape::margin;
-    there = s.wraps[2] ? 0 : max(0, -first), gone = s.wraps[2] ? rows : min(rows, s.n[2] - first);
-    low = shape::restricts ? there : max(there, 1), top = shape::restricts ? gone : min(gone, rows - 1);
+    exist_begin = s.wraps[2] ? 0 : max(0, -first), exist_end = s.wraps[2] ? rows : min(rows, s.n[2] - first);
+    low = shape::restricts ? exist_begin : max(exist_begin, 1), top = shape::restricts ? exist_end : min(exist_end, rows - 1);
     wall_low = s.wraps[2] ? -64 : -first, wall_high = s.wraps[2] ? -64 : s.n[2] - 1 - first;
     folded = s.wraps[2] && (first < 0 || first + rows > s.n[2]);
   }
-  __device__ __forceinline__ int is_row(int q) const { return q >= there && q < gone; }
+  __device__ __forceinline__ int is_row(int q) const { return q >= exist_begin && q < exist_end; }
   /* offset of row q from a field's first unknown; plain: without wrapping */
-  __device__ __forceinline__ int plain_row_offset(const uniform_level &s, int q) const { return (first + q) * s.at.plane; }
+  __device__ __forceinline__ int plain_row_offset(const uniform_level &s, int q) const { return (first + q) * s.layout.plane; }
   __device__ __forceinline__ int row_offset(const uniform_level &s, int q) const
   {
     return plain_row_offset(s, gmg_wrap_index(first + q, s.n[2], s.wraps[2]) - first);
@@ -101,15 +101,15 @@ template <int columns> struct row_weights {
   real (*walls)[columns][32 * BLOCK_WARPS];
 };
 
-/* Calls step(checks, t, q), which loads row q, for `last` steps in rounds of SLOTS; t is the step in its round. Whole rounds from
-   step plain_from to plain_to need no checks, because all their rows exist and none is at a wall. */
+/* Calls step(checks, t, q) for `last` steps in rounds of SLOTS. t is the step in its round. Row q = step - late is the newest one.
+   Whole rounds from step plain_from to plain_to need no checks, because all their rows exist and none is at a wall. */
 template <int SLOTS, class Step>
 static __device__ __forceinline__ void for_steps(int plain_from, int plain_to, int last, int late, const Step &step)
 {
   for (int T = 0; T < last; T += SLOTS) {
     if (T >= plain_from && T + SLOTS <= plain_to) {
 #pragma unroll
-      for (int t = 0; t < SLOTS; t++) step(gmg_plain(), t, T + t - late);
+      for (int t = 0; t < SLOTS; t++) step(gmg_unchecked(), t, T + t - late);
     } else {
 #pragma unroll
       for (int t = 0; t < SLOTS; t++)
@@ -142,13 +142,13 @@ static __device__ __forceinline__ void relax_row(const uniform_level &s, gmg_cel
 
 /* The half sweeps of step t, which has loaded row q. end_of(h, slot, wall): the value beside the lane's columns; wall: -1, or an
    index of the weights' walls. */
-template <int HALVES, int checked, class shape, int SLOTS, int columns, class End>
+template <int HALF_SWEEPS, int checked, class shape, int SLOTS, int columns, class End>
 static __device__ __forceinline__ void half_sweeps(const uniform_level &s, const row_block<shape> &b,
                                                    const row_weights<columns> &weights, gmg_cells (&u)[SLOTS],
                                                    const gmg_cells (&rhs)[SLOTS], int t, int odd, int q, End end_of)
 {
 #pragma unroll
-  for (int h = 1; h <= HALVES; h++) {
+  for (int h = 1; h <= HALF_SWEEPS; h++) {
     const int row = (t - h + SLOTS) % SLOTS, above = (row + 1) % SLOTS, below = (row + SLOTS - 1) % SLOTS, p = q - h;
     if (checked && (p < b.low || p >= b.top)) continue;
     const int wall = !checked || (p != b.wall_low && p != b.wall_high) ? -1 : p == b.wall_high;
@@ -165,47 +165,48 @@ static __device__ __forceinline__ void half_sweeps(const uniform_level &s, const
    next row, and is interpolated when the odd row is loaded. */
 template <int SLOTS> struct row_prolongation {
   static constexpr int COARSE = SLOTS / 2; /* coarse rows being loaded */
-  gmg_spread spread;
+  gmg_row_prolongation weights;
   scalar fetched[COARSE][LANE_PAIRS];
   int offset[LANE_PAIRS];
   gmg_cells before, here;
 
-  __device__ __forceinline__ void ask(const update &o, int slot, int K)
+  __device__ __forceinline__ void load(const update_output &o, int slot, int K)
   {
 #pragma unroll
     for (int d = 0; d < LANE_PAIRS; d++)
-      fetched[slot][d] = K <= o.map[2].cols + 1 ? __ldg(o.coarse + __ldg(o.map[2].wrap + K) * o.at.plane + offset[d]) : (scalar)0;
+      fetched[slot][d] =
+          K <= o.map[2].cols + 1 ? __ldg(o.coarse + __ldg(o.map[2].wrap + K) * o.layout.plane + offset[d]) : (scalar)0;
   }
-  template <class shape> __device__ __forceinline__ void begin(const update &o, const row_block<shape> &b)
+  template <class shape> __device__ __forceinline__ void begin(const update_output &o, const row_block<shape> &b)
   {
     const int I = b.i / 2;
 #pragma unroll
     for (int d = 0; d < LANE_PAIRS; d++) {
-      offset[d] = column_offset(o.at, I + d <= o.map[0].cols + 1 ? __ldg(o.map[0].wrap + I + d) : 0, 0);
+      offset[d] = column_offset(o.layout, I + d <= o.map[0].cols + 1 ? __ldg(o.map[0].wrap + I + d) : 0, 0);
 #pragma unroll
       for (int c = 0; c < 2; c++) {
-        spread.of[d][c] = {0, 0};
-        if (b.x.has(2 * d + c)) spread.of[d][c] = gmg_pair_weights_of(o.map[0], b.x.at(2 * d + c));
+        weights.of[d][c] = {0, 0};
+        if (b.x.has(2 * d + c)) weights.of[d][c] = gmg_pair_weights_of(o.map[0], b.x.at(2 * d + c));
       }
     }
   }
-  __device__ __forceinline__ void fill(const update &o, int first_K)
+  __device__ __forceinline__ void fill(const update_output &o, int first_K)
   {
-    ask(o, 0, first_K);
-    before = {}, here = gmg_spread_row(spread, fetched[0]);
+    load(o, 0, first_K);
+    before = {}, here = gmg_prolong_row(weights, fetched[0]);
 #pragma unroll
-    for (int c = 0; c < COARSE; c++) ask(o, c, first_K + 1 + c);
+    for (int c = 0; c < COARSE; c++) load(o, c, first_K + 1 + c);
   }
   /* adds the correction to u, row q of the block, in step t */
   template <int checked, class shape>
-  __device__ __forceinline__ void add(const uniform_level &s, const update &o, const row_block<shape> &b, int t, int q,
+  __device__ __forceinline__ void add(const uniform_level &s, const update_output &o, const row_block<shape> &b, int t, int q,
                                       gmg_cells &u)
   {
     const int k = checked ? gmg_wrap_index(b.first + q, s.n[2], s.wraps[2]) : b.first + q, K = k >> 1, odd = (t + 1) % 2;
     gmg_cells beside = before;
     if (odd) {
-      beside = gmg_spread_row(spread, fetched[t / 2]);
-      ask(o, t / 2, ((b.first + q) >> 1) + 1 + COARSE);
+      beside = gmg_prolong_row(weights, fetched[t / 2]);
+      load(o, t / 2, ((b.first + q) >> 1) + 1 + COARSE);
     }
     gmg_pair_weights w = {0, 0};
     if (!checked || b.is_row(q)) w = gmg_pair_weights_of(o.map[2], o.along, K, odd);
@@ -216,13 +217,13 @@ template <int SLOTS> struct row_prolongation {
 };
 
 /* Relaxes one block. reversed: order of colours with PASS_PROLONG, where steps are aligned with coarse rows. */
-template <int HALVES, int KIND, int reversed, int whole>
+template <int HALF_SWEEPS, int KIND, int reversed, int whole>
 static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int number, const scalar *f, const scalar *from,
-                                                  scalar *to, scalar *interface_copy, const update &o)
+                                                  scalar *to, scalar *interface_copy, const update_output &o)
 {
-  typedef row_shape<HALVES, KIND, whole> shape;
+  typedef row_shape<HALF_SWEEPS, KIND, whole> shape;
   constexpr int COLS = LANE_COLS, AHEAD = shape::ahead, SLOTS = shape::slots, updates = shape::updates, prolongs = shape::prolongs;
-  constexpr int exact = HALVES == 2 && !updates, WRITTEN = !whole ? 1 : exact ? 2 : COLS;
+  constexpr int exact = HALF_SWEEPS == 2 && !updates, WRITTEN = !whole ? 1 : exact ? 2 : COLS;
   static_assert(!KIND || KIND == PASS_UPDATE || KIND == (PASS_PROLONG | PASS_UPDATE), "other kinds are not there");
   __shared__ real walls[2][COLS][32 * BLOCK_WARPS];
   const int me = (int)threadIdx.x;
@@ -245,15 +246,15 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
   if (prolongs) correction.begin(o, b);
 
   gmg_cells u[SLOTS], rhs[SLOTS];
-  const auto ask = [&](int slot, int is_there, int row) {
+  const auto load = [&](int slot, int is_there, int row) {
     u[slot] = rhs[slot] = {};
     if (!is_there) return;
     if (updates || from) u[slot] = b.x.read(from + row, gmg_load_shared());
     rhs[slot] = b.x.read(f + row, gmg_load_constant());
   };
-  const auto ask_row = [&](int slot, int q) {
+  const auto load_row = [&](int slot, int q) {
     const int is_there = b.is_row(q);
-    ask(slot, is_there, is_there ? b.row_offset(s, q) : 0);
+    load(slot, is_there, is_there ? b.row_offset(s, q) : 0);
   };
 
   /* row q is loaded in step q + late, so that odd steps relax odd columns (with PASS_PROLONG: even ones if reversed) */
@@ -261,7 +262,7 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
 #pragma unroll
   for (int c = 0; c < SLOTS; c++) u[c] = rhs[c] = {};
 #pragma unroll
-  for (int c = 0; c < AHEAD; c++) ask_row(c, c - late);
+  for (int c = 0; c < AHEAD; c++) load_row(c, c - late);
   if (prolongs) correction.fill(o, (first - late) >> 1);
   update_cells old[2] = {}; /* updates: two rows of x being loaded */
 
@@ -273,14 +274,14 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
 
   const auto step = [&](auto checks, int t, int q) {
     constexpr int checked = decltype(checks)::value;
-    if (checked) ask_row((t + AHEAD) % SLOTS, q + AHEAD);
-    else ask((t + AHEAD) % SLOTS, 1, b.plain_row_offset(s, q + AHEAD));
+    if (checked) load_row((t + AHEAD) % SLOTS, q + AHEAD);
+    else load((t + AHEAD) % SLOTS, 1, b.plain_row_offset(s, q + AHEAD));
     if (prolongs) correction.template add<checked>(s, o, b, t, q, u[t]);
-    half_sweeps<HALVES, checked>(s, b, weights, u, rhs, t, (t + reversed) % 2, q, [](int, int, int) { return row_end{0, 0}; });
+    half_sweeps<HALF_SWEEPS, checked>(s, b, weights, u, rhs, t, (t + reversed) % 2, q, [](int, int, int) { return row_end{0, 0}; });
 
     /* write back row p, which is done */
-    const int p = q - HALVES, row = b.plain_row_offset(s, p);
-    const gmg_cells &done = u[(t - HALVES + SLOTS) % SLOTS];
+    const int p = q - HALF_SWEEPS, row = b.plain_row_offset(s, p);
+    const gmg_cells &done = u[(t - HALF_SWEEPS + SLOTS) % SLOTS];
     const auto is_own = [&](int r) { return (!checked && !updates) || (r >= 2 && r < own + 2); };
     if (!updates) {
       const int is_interface = exact && (p < low_interface || p >= high_interface);
@@ -288,37 +289,40 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
         b.x.template write<WRITTEN>(done, row, [&](int c) { return is_interface || (beside >> c & 1) ? interface_copy : to; });
       return;
     }
-    if (is_own(p)) put_cells(b.x, o.x + row, scale, done, old[t % 2]);
-    if (o.keep && is_own(p + 2)) old[t % 2] = cells_of(b.x, o.x + (row + 2 * s.at.plane));
+    const int in_x = row + update_gap(o, 0, first + p);
+    if (is_own(p)) put_cells(b.x, o.x + in_x, scale, done, old[t % 2]);
+    if (o.keep && is_own(p + 2)) old[t % 2] = cells_of(b.x, o.x + (in_x + 2 * (s.layout.plane + o.plane_gap)));
   };
-  for_steps<SLOTS>(HALVES + 3 + late, b.folded ? -1 : b.gone - AHEAD + late, own + 2 + HALVES + late, late, step);
+  for_steps<SLOTS>(HALF_SWEEPS + 3 + late, b.folded ? -1 : b.exist_end - AHEAD + late, own + 2 + HALF_SWEEPS + late, late, step);
 }
 
 /* One warp per block; `all` blocks, in one pass or more. Only a plain pass uses the order of blocks. */
-template <int HALVES, int KIND, int reversed, int whole>
-static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALVES, KIND, whole>::blocks)
-    row_kernel(uniform_level s, unsigned all, const scalar *f, const scalar *from, scalar *to, scalar *interface_copy, update o)
+template <int HALF_SWEEPS, int KIND, int reversed, int whole>
+static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALF_SWEEPS, KIND, whole>::blocks)
+    row_kernel(uniform_level s, unsigned all, const scalar *f, const scalar *from, scalar *to, scalar *interface_copy,
+               update_output o)
 {
   const unsigned number = blockIdx.x * BLOCK_WARPS + gmg_warp();
-  if (number < all) sweep_rows<HALVES, KIND, reversed, whole>(s, block_at(s, number % s.total), f, from, to, interface_copy, o);
+  if (number < all)
+    sweep_rows<HALF_SWEEPS, KIND, reversed, whole>(s, block_at(s, number % s.total), f, from, to, interface_copy, o);
 }
 
 /* Thread blocks of one warp that take blocks of unknowns from a queue. */
-template <int HALVES>
-static __global__ void __launch_bounds__(32, row_shape<HALVES, 0, 0>::blocks * BLOCK_WARPS)
+template <int HALF_SWEEPS>
+static __global__ void __launch_bounds__(32, row_shape<HALF_SWEEPS, 0, 0>::blocks * BLOCK_WARPS)
     row_kernel_dynamic(uniform_level s, const scalar *f, const scalar *from, scalar *to, work_queue queue)
 {
   for_blocks<1>(queue, [&](unsigned index) {
-    sweep_rows<HALVES, 0, 0, 0>(s, block_at(s, index), f, from, to, to, update{});
+    sweep_rows<HALF_SWEEPS, 0, 0, 0>(s, block_at(s, index), f, from, to, to, update_output{});
   });
 }
 
 /* Chooses blocks of unknowns for a kind of pass. Returns 0 if the wanted blocks (0: any) do not fit. */
-template <int HALVES, int KIND>
+template <int HALF_SWEEPS, int KIND>
 static inline int row_blocks(const gmg_operator *A, const size_t wanted[3], size_t processors, gmg_blocks *b)
 {
   enum { FILL_ROWS = 12, MIN_ROWS = 8 };
-  const int at_once = A->n[0] % LANE_COLS ? row_shape<HALVES, KIND, 0>::blocks : row_shape<HALVES, KIND, 1>::blocks;
+  const int at_once = A->n[0] % LANE_COLS ? row_shape<HALF_SWEEPS, KIND, 0>::blocks : row_shape<HALF_SWEEPS, KIND, 1>::blocks;
   const size_t cols = LANE_COLS, room = (size_t)at_once * processors * BLOCK_WARPS;
   size_t want[3] = {WARP_COLS, 1, 1};
   if (A->dim != 2) return 0;
@@ -331,39 +335,40 @@ static inline int row_blocks(const gmg_operator *A, const size_t wanted[3], size
   return b->shape[0] <= WARP_COLS && (b->shape[0] % cols == 0 || b->count[0] == 1);
 }
 
-/* One or more plain passes, each of two local sweeps (HALVES 4) or one exact sweep (HALVES 2). from = NULL: u is 0. */
-template <int HALVES>
+/* One or more plain passes, each of two local sweeps (HALF_SWEEPS 4) or one exact sweep (HALF_SWEEPS 2). from = NULL: u is 0. */
+template <int HALF_SWEEPS>
 static inline void rows_sweep(const gmg_exec *e, const gmg_operator *A, const uniform_level &s, size_t passes, const void *f,
                               const void *from, void *to, void *interface_copy)
 {
   const unsigned all = (unsigned)(passes * s.total);
   const int whole = gmg_has_whole_rows(A->n[0], f, from, to) && gmg_has_whole_rows(A->n[0], interface_copy, NULL, NULL);
-  gmg_launch(e, "rows", whole ? row_kernel<HALVES, 0, 0, 1> : row_kernel<HALVES, 0, 0, 0>, gmg_warp_grid(all), s, all,
-             first_unknown(s.at, f), first_unknown(s.at, from), first_unknown(s.at, to), first_unknown(s.at, interface_copy),
-             update{});
+  gmg_launch(e, "rows", whole ? row_kernel<HALF_SWEEPS, 0, 0, 1> : row_kernel<HALF_SWEEPS, 0, 0, 0>, gmg_warp_shape(all), s, all,
+             first_unknown(s.layout, f), first_unknown(s.layout, from), first_unknown(s.layout, to),
+             first_unknown(s.layout, interface_copy), update_output{});
 }
 
 #if GMG_REAL_F32
-/* One pass of HALVES half sweeps that updates another field, and adds a coarse correction if there is one. Returns 0 if the
+/* One pass of HALF_SWEEPS half sweeps that updates another field, and adds a coarse correction if there is one. Returns 0 if the
    correction cannot be interpolated in pairs. */
-template <int HALVES>
+template <int HALF_SWEEPS>
 static inline int rows_update(const gmg_exec *e, const gmg_operator *A, const gmg_blocks *b, double omega, int reversed,
                               const void *f, const void *u, const gmg_update_target *to)
 {
   constexpr int KIND = PASS_PROLONG | PASS_UPDATE;
-  typedef void kernel(uniform_level, unsigned, const scalar *, const scalar *, scalar *, scalar *, update);
-  static kernel *const plain[] = {row_kernel<HALVES, PASS_UPDATE, 0, 0>, row_kernel<HALVES, PASS_UPDATE, 0, 1>};
-  static kernel *const with_correction[2][2] = {{row_kernel<HALVES, KIND, 0, 0>, row_kernel<HALVES, KIND, 0, 1>},
-                                                {row_kernel<HALVES, KIND, 1, 0>, row_kernel<HALVES, KIND, 1, 1>}};
+  typedef void kernel(uniform_level, unsigned, const scalar *, const scalar *, scalar *, scalar *, update_output);
+  static kernel *const plain[] = {row_kernel<HALF_SWEEPS, PASS_UPDATE, 0, 0>, row_kernel<HALF_SWEEPS, PASS_UPDATE, 0, 1>};
+  static kernel *const with_correction[2][2] = {{row_kernel<HALF_SWEEPS, KIND, 0, 0>, row_kernel<HALF_SWEEPS, KIND, 0, 1>},
+                                                {row_kernel<HALF_SWEEPS, KIND, 1, 0>, row_kernel<HALF_SWEEPS, KIND, 1, 1>}};
   const gmg_map *map = to->prolong;
-  const int whole = gmg_has_whole_rows(A->n[0], f, u, to->x);
+  const int whole = gmg_has_whole_rows(A->n[0], f, u, to->x) && to->layout.row % LANE_COLS == 0;
+  if (!update_has_offsets(to)) return 0;
   for (int a = 0; to->coarse && a < 2; a++)
     if (map[a].pairs != GMG_PAIRS_LINEAR || (A->wraps[a] && map[a].cols < 4)) return 0;
   const uniform_level x = uniform_level_of(A, b, NULL, omega, reversed);
-  update o = update_of(to, A);
-  o.x += x.at.first;
-  gmg_launch(e, "rows", to->coarse ? with_correction[reversed][whole] : plain[whole], gmg_warp_grid(b->total), x,
-             (unsigned)b->total, first_unknown(x.at, f), first_unknown(x.at, u), nullptr, nullptr, o);
+  update_output o = update_of(to, A);
+  o.x += x.layout.first;
+  gmg_launch(e, "rows", to->coarse ? with_correction[reversed][whole] : plain[whole], gmg_warp_shape(b->total), x,
+             (unsigned)b->total, first_unknown(x.layout, f), first_unknown(x.layout, u), nullptr, nullptr, o);
   return 1;
 }
 #endif

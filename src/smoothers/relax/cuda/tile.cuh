@@ -1,13 +1,13 @@
 /* Tiles: a block stays on chip for all of its sweeps. 2D and 3D, all kinds of coefficients, any overlap, local red-black and Jacobi
-   sweeps. Other kernels do 1D, and blocks that need too many threads. Included by async/cuda/tiles.cu.
+   sweeps. 1D, and blocks that need too many threads, are left to other kernels. Included by async/cuda/tiles.cu.
 
    A thread holds HIGH unknowns of a column along the last axis in registers, with all data for their relaxation, so that between
    two sweeps nothing is loaded, divided or decided. threadIdx.x and y give the column, among those that are relaxed; z gives the
    segment of it. Tile coordinates start at the ring: columns at (1, 1), relaxed planes from 1 to `top`; planes 0 and top + 1 are
    only read. Neighbouring columns read u from shared memory.
 
-   Red-black: columns have a colour e, and adjacent columns differ. The registers of colour e begin one plane lower than those of
-   the neighbours: number c is plane first + c, with first = 1 - e in the lowest segment. One colour of unknowns is then even c in
+   Red-black: columns have a colour e, and adjacent columns differ. The registers of colour 1 begin one plane lower than those of
+   colour 0: number c is plane first + c, with first = 1 - e in the lowest segment. One colour of unknowns is then even c in
    every column, and the other is odd c. All lanes are always active, and register numbers are known to the compiler. In shared
    memory a column is contiguous, and plane p is stored at p + e, so a relaxation reads at c from fixed pointers. Columns are an odd
    number of reals apart, which avoids bank conflicts within a line.
@@ -26,8 +26,9 @@
 
 /* Unknowns of a thread (even); maximum number of threads of a block; thread blocks per multiprocessor. */
 template <int kind> struct tile_of {
-  static constexpr int faces = kind & GMG_FACES ? 1 : 0, wide = sizeof(real) == 8;
-  static constexpr int high = faces ? 8 : 4, max_threads = faces ? (wide ? 288 : 512) : wide ? 640 : 1024, blocks = faces ? 2 : 1;
+  static constexpr int faces = kind & GMG_FACES ? 1 : 0, is_double = sizeof(real) == 8;
+  static constexpr int high = faces ? 8 : 4, max_threads = faces ? (is_double ? 288 : 512) : is_double ? 640 : 1024;
+  static constexpr int blocks = faces ? 2 : 1;
 };
 
 /* Couplings of an unknown along an axis across its column. */
@@ -62,7 +63,7 @@ static __device__ __forceinline__ int wrap_far(int i, int n, int wraps)
 }
 
 /* Relaxes block number `block_index` in the given order. One function, because it needs all registers. Divided into methods of a
-   struct, like the other engines, the passes over faces spill 176 instead of 112 bytes in double, and 48 instead of none in
+   struct, like the other kernels, the passes over faces spill 176 instead of 112 bytes in double, and 48 instead of none in
    float. */
 template <int dim, int kind, int local>
 static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned block_index, const scalar *f, const scalar *from,

@@ -17,21 +17,21 @@
 
 #if GMG_REAL_F32 /* in double a patch needs twice the registers */
 
-/* A pass over one block. aligned: so are pairs of values in memory. */
-template <class shape, int KIND, int aligned> struct patch_sweep {
+/* A pass over one block. aligned: pairs of values are aligned in memory. */
+template <class shape, int KIND, int aligned> struct packed_sweep {
   static constexpr int from_zero = KIND & PASS_FROM_ZERO, updates = KIND & PASS_UPDATE, prolongs = KIND & PASS_PROLONG,
                        restricts = KIND & PASS_RESTRICT;
   static constexpr int leg = updates | restricts; /* f is older than the preceding kernel, and so is u if a correction is added */
   static constexpr int HIGH = shape::high, X = shape::x, LAYER = shape::layer, ROOM = shape::room, CELLS = 4 * HIGH;
 
-  const patch_level &s;
+  const packed_level &s;
   const scalar *const f, *const from;
   scalar *const to;
-  const update &o;
-  const restriction &r;
+  const update_output &o;
+  const restriction_output &r;
 
-  /* of the tile: extent along axis 2; of the patch: its first unknown, in the tile and in the level; planes from `fold` on are
-     wrapped */
+  /* of the tile: origin, and own planes. Of the patch: its first unknown in the tile; whether its pairs along axis 0 exist, and
+     belong to the block; its first plane before wrapping; its first unknown in the level; planes from `fold` on are wrapped */
   int origin0, origin1, origin2, own2, x, y, z, pair, pair_mine, first, gi, gk, fold;
   unsigned planes, relaxed;
   /* in shared memory: pairs of the update target; start of the values; the patch's own values, those below, those above */
@@ -42,11 +42,11 @@ template <class shape, int KIND, int aligned> struct patch_sweep {
   real inner, outer;
 
   /* Values in registers, in a separate struct to help the compiler. u and f of the patch; weight / diagonal of the columns, inside
-     and in a plane at a wall; for each line of the patch: whether it exists, is relaxed, belongs to the block, and its offset. */
-  struct patch_held {
+     and in a plane at a wall. For each line of the patch: whether it exists, is relaxed, belongs to the block; index, offset. */
+  struct packed_held {
     scalar u[CELLS], rhs[CELLS];
-    real inside[4], beside[4];
-    int there[2], deep[2], mine[2], gj[2], offset[2];
+    real inside[4], at_wall[4];
+    int there[2], line_relaxed[2], mine[2], gj[2], offset[2];
   };
 
   /* pairs of the patch as bits: those of row d from bit d HIGH on */
@@ -54,18 +54,24 @@ template <class shape, int KIND, int aligned> struct patch_sweep {
   {
     return opaque(any ? (row[0] ? bits : 0) | (row[1] ? bits << HIGH : 0) : 0);
   }
-  __device__ __forceinline__ unsigned own_pairs(const patch_held &v) const
+  __device__ __forceinline__ unsigned own_pairs(const packed_held &v) const
   {
     return pairs_of(pair_mine, v.mine, bit_range(z, HIGH, 2, own2 + 1));
   }
-  __device__ __forceinline__ int offset_of(const patch_held &v, int d, int c) const
+  /* offset of plane c of line d of the patch in the level's fields */
+  __device__ __forceinline__ int offset_of(const packed_held &v, int d, int c) const
   {
-    return v.offset[d] + (c >= fold ? c - s.n[2] : c) * (int)gmg_pitch_32(s.at, 2);
+    return v.offset[d] + (c >= fold ? c - s.n[2] : c) * (int)gmg_pitch_32(s.layout, 2);
+  }
+  /* offset of plane c of line d of the patch in x of an update target */
+  __device__ __forceinline__ int offset_in_x(const packed_held &v, int d, int c) const
+  {
+    return offset_of(v, d, c) + update_gap(o, v.gj[d], c >= fold ? gk + c - s.n[2] : gk + c);
   }
 
   /* Positions block number `block_index` of the given order. Own unknowns are at 2 .. own + 1 of the tile, relaxed ones at 1 .. own
      + 2. */
-  __device__ __forceinline__ void place(unsigned block_index, patch_held &v, int wide[2])
+  __device__ __forceinline__ void place(unsigned block_index, packed_held &v, int column_relaxed[2])
   {
     extern __shared__ double memory[];
     const int me = (int)threadIdx.x;
@@ -76,7 +82,7 @@ template <class shape, int KIND, int aligned> struct patch_sweep {
     under = tile + (me >= LAYER ? -LAYER : LAYER);
     over = shape::z == 2 || me >= shape::threads - LAYER ? under : tile + LAYER;
     const unsigned number = __ldg(s.order + (s.reversed ? s.total - 1 - block_index : block_index));
-    const int at[3] = {(int)(number & PATCH_MASK), (int)(number >> PATCH_BITS & PATCH_MASK), (int)(number >> 2 * PATCH_BITS)};
+    const int at[3] = {(int)(number & PACKED_MASK), (int)(number >> PACKED_BITS & PACKED_MASK), (int)(number >> 2 * PACKED_BITS)};
     int origin[3], own[3], low[3], high[3]; /* low .. high: coordinates that exist */
 #pragma unroll
     for (int a = 0; a < 3; a++) {
@@ -88,11 +94,11 @@ template <class shape, int KIND, int aligned> struct patch_sweep {
     origin0 = origin[0], origin1 = origin[1], origin2 = origin[2], own2 = own[2];
     /* both unknowns of a pair along axis 0 exist, or none; planes as bits */
     pair = x >= low[0] && x < high[0], pair_mine = x >= 2 && x < own[0] + 2;
-    wide[0] = pair && x > 0, wide[1] = pair && x < own[0] + 2;
+    column_relaxed[0] = pair && x > 0, column_relaxed[1] = pair && x < own[0] + 2;
 #pragma unroll
     for (int d = 0; d < 2; d++) {
       v.there[d] = y + d >= low[1] && y + d <= high[1], v.mine[d] = y + d >= 2 && y + d < own[1] + 2;
-      v.deep[d] = v.there[d] && y + d >= 1 && y + d <= own[1] + 2;
+      v.line_relaxed[d] = v.there[d] && y + d >= 1 && y + d <= own[1] + 2;
     }
     planes = bit_range(z, HIGH, low[2], high[2]), relaxed = planes & bit_range(z, HIGH, 1, own2 + 2);
     first = origin2 + z, gi = pair ? wrap_period(origin0 + x, s.n[0], s.around[0]) : 0;
@@ -100,12 +106,13 @@ template <class shape, int KIND, int aligned> struct patch_sweep {
 #pragma unroll
     for (int d = 0; d < 2; d++) {
       v.gj[d] = v.there[d] ? wrap_period(origin1 + y + d, s.n[1], s.around[1]) : 0;
-      v.offset[d] = (int)gmg_offset_32(s.at, gi, v.gj[d], gk);
+      v.offset[d] = (int)gmg_offset_32(s.layout, gi, v.gj[d], gk);
     }
   }
 
   /* loads pairs of a field; shared: other blocks may write it */
-  __device__ __forceinline__ void ask(const patch_held &v, const scalar *field, int shared, unsigned bits, scalar *values) const
+  __device__ __forceinline__ void load_pairs(const packed_held &v, const scalar *field, int shared, unsigned bits,
+                                             scalar *values) const
   {
 #pragma unroll
     for (int c = 0; c < HIGH; c++)
@@ -113,28 +120,28 @@ template <class shape, int KIND, int aligned> struct patch_sweep {
       for (int d = 0; d < 2; d++) {
         const int j = 2 * d * HIGH + c;
         real_pair p = {0, 0};
-        if (bits & 1u << (d * HIGH + c)) p = patch_pair<aligned>(field + offset_of(v, d, c), shared);
+        if (bits & 1u << (d * HIGH + c)) p = packed_pair<aligned>(field + offset_of(v, d, c), shared);
         values[j] = p.x, values[j + HIGH] = p.y;
       }
   }
 
   /* Issues all loads of a patch. */
-  __device__ __forceinline__ void fetch(patch_held &v, unsigned asked) const
+  __device__ __forceinline__ void fetch(packed_held &v, unsigned existing) const
   {
-    const unsigned asked_f = pairs_of(pair, v.deep, relaxed);
+    const unsigned relaxed_pairs = pairs_of(pair, v.line_relaxed, relaxed);
     if (!leg) gmg_wait_for_predecessor();
-    ask(v, f, 0, asked_f, v.rhs);
-    if (prolongs) ask(v, from, 1, asked, v.u);
+    load_pairs(v, f, 0, relaxed_pairs, v.rhs);
+    if (prolongs) load_pairs(v, from, 1, existing, v.u);
     if (aligned && updates && o.keep) {
       const unsigned stored = own_pairs(v);
 #pragma unroll
       for (int m = 0; m < 2 * HIGH; m++)
         if (stored & 1u << m)
-          __pipeline_memcpy_async(kept + m * shape::threads, o.x + offset_of(v, m / HIGH, m % HIGH), sizeof *kept);
+          __pipeline_memcpy_async(kept + m * shape::threads, o.x + offset_in_x(v, m / HIGH, m % HIGH), sizeof *kept);
     }
     if (updates) __pipeline_commit();
     if (leg) gmg_wait_for_predecessor();
-    if (!prolongs) ask(v, from, 1, from_zero ? 0 : asked, v.u);
+    if (!prolongs) load_pairs(v, from, 1, from_zero ? 0 : existing, v.u);
   }
 
   /* Loads values of the coarse level to the shared memory that the patches will use. */
@@ -147,14 +154,15 @@ template <class shape, int KIND, int aligned> struct patch_sweep {
     };
     for (int c = (int)threadIdx.x; c < VALUES; c += shape::threads) {
       const int line = c / LINE, plane = line / LINES;
-      const int column = column_offset(o.at, coarse_at(0, origin0, c - line * LINE), coarse_at(1, origin1, line - plane * LINES));
-      __pipeline_memcpy_async(start + c, o.coarse + (coarse_at(2, origin2, plane) * o.at.plane + column), sizeof(scalar));
+      const int i = coarse_at(0, origin0, c - line * LINE), j = coarse_at(1, origin1, line - plane * LINES);
+      const int column = column_offset(o.layout, i, j);
+      __pipeline_memcpy_async(start + c, o.coarse + (coarse_at(2, origin2, plane) * o.layout.plane + column), sizeof(scalar));
     }
     __pipeline_commit();
   }
 
   /* Computes the weights. Returns the relaxed unknowns as bits: those of column (b, d) from bit (2 d + b) HIGH on. */
-  __device__ __forceinline__ unsigned make_weights(patch_held &v, const int wide[2])
+  __device__ __forceinline__ unsigned make_weights(packed_held &v, const int column_relaxed[2])
   {
     const int low_wall = -first, high_wall = s.n[2] - 1 - first;
     wall = bit_range(0, HIGH, low_wall, low_wall) | bit_range(0, HIGH, high_wall, high_wall);
@@ -165,13 +173,13 @@ template <class shape, int KIND, int aligned> struct patch_sweep {
 #pragma unroll
       for (int b = 0; b < 2; b++) {
         const real across = s.shift + gmg_at(s.diag[0], gi + b) + gmg_at(s.diag[1], v.gj[d]);
-        v.inside[2 * d + b] = __fdividef(s.omega, across + inner), v.beside[2 * d + b] = __fdividef(s.omega, across + outer);
-        if (wide[b] && v.deep[d]) known |= relaxed << (2 * d + b) * HIGH;
+        v.inside[2 * d + b] = __fdividef(s.omega, across + inner), v.at_wall[2 * d + b] = __fdividef(s.omega, across + outer);
+        if (column_relaxed[b] && v.line_relaxed[d]) known |= relaxed << (2 * d + b) * HIGH;
       }
     return known;
   }
 
-  __device__ __forceinline__ void prolong(patch_held &v, unsigned asked) const
+  __device__ __forceinline__ void prolong(packed_held &v, unsigned existing) const
   {
     constexpr int LINE = shape::coarse[0], LINES = shape::coarse[1];
     gmg_pair_weights wx[2], wy[2], wz[HIGH];
@@ -184,12 +192,12 @@ template <class shape, int KIND, int aligned> struct patch_sweep {
     }
     __pipeline_wait_prior(0);
     __syncthreads();
-    patch_prolong<shape>(start + (z / 2 * LINES + y / 2) * LINE + x / 2, wx, wy, wz, asked, v.u);
+    packed_prolong<shape>(start + (z / 2 * LINES + y / 2) * LINE + x / 2, wx, wy, wz, existing, v.u);
     __syncthreads();
   }
 
   /* Relaxes the unknowns of a colour, for which b + d + c + colour is even. zeros_around: all neighbours are 0. */
-  template <int colour, int zeros_around> __device__ __forceinline__ void half_sweep(patch_held &v, unsigned known) const
+  template <int colour, int zeros_around> __device__ __forceinline__ void half_sweep(packed_held &v, unsigned known) const
   {
     const real keep = 1 - s.omega;
 #pragma unroll
@@ -206,7 +214,7 @@ template <class shape, int KIND, int aligned> struct patch_sweep {
           sum += s.coupling[1] * (v.u[jy] + tile[jy * ROOM + (d ? X : -X)]);
           sum += s.coupling[2] * (below + above);
         }
-        const scalar now = keep * v.u[j] + (wall & 1u << c ? v.beside[m] : v.inside[m]) * sum;
+        const scalar now = keep * v.u[j] + (wall & 1u << c ? v.at_wall[m] : v.inside[m]) * sum;
         if (known & 1u << j) {
           v.u[j] = now;
           if (!zeros_around) tile[j * ROOM] = now;
@@ -214,7 +222,7 @@ template <class shape, int KIND, int aligned> struct patch_sweep {
       }
   }
 
-  __device__ __forceinline__ void relax(patch_held &v, unsigned known) const
+  __device__ __forceinline__ void relax(packed_held &v, unsigned known) const
   {
     const int parity = (origin0 + origin1 + origin2 + s.reversed) & 1;
     int h = 0;
@@ -233,14 +241,14 @@ template <class shape, int KIND, int aligned> struct patch_sweep {
     }
   }
 
-  __device__ __forceinline__ void write_back(const patch_held &v, unsigned stored, double scale) const
+  __device__ __forceinline__ void write_back(const packed_held &v, unsigned stored, double scale) const
   {
     if (aligned && updates) __pipeline_wait_prior(0); /* waits for this thread's loads */
 #pragma unroll
     for (int c = 0; c < HIGH; c++)
 #pragma unroll
       for (int d = 0; d < 2; d++) {
-        const int m = d * HIGH + c, j = m + d * HIGH, offset = offset_of(v, d, c);
+        const int m = d * HIGH + c, j = m + d * HIGH, offset = updates ? offset_in_x(v, d, c) : offset_of(v, d, c);
         double2 was = {0, 0};
         if (aligned && updates && o.keep) was = kept[m * shape::threads]; /* any value if nothing is stored */
         if (!(stored & 1u << m)) continue;
@@ -254,7 +262,7 @@ template <class shape, int KIND, int aligned> struct patch_sweep {
       }
   }
 
-  __device__ __forceinline__ void restrict_residual(patch_held &v, unsigned stored, unsigned asked) const
+  __device__ __forceinline__ void restrict_residual(packed_held &v, unsigned stored, unsigned existing) const
   {
     const int me = (int)threadIdx.x, ends[2] = {me < LAYER, me >= shape::threads - LAYER};
     const real along[2] = {inner, outer}, pair_of_all = s.coupling[0] + s.coupling[1] + s.coupling[2];
@@ -270,49 +278,49 @@ template <class shape, int KIND, int aligned> struct patch_sweep {
     for (int c = me; c < (CELLS + 1) * X; c += shape::threads) start[c / X * ROOM + c % X] = 0; /* clears the space between the
                                                                                                    arrays */
     __syncthreads();
-    patch_restrict<shape>(s, r, tile, under, over, v.u, v.rhs, ends, stored, asked, within, along, wall, [&](int c) {
+    packed_restrict<shape>(s, r, tile, under, over, v.u, v.rhs, ends, stored, existing, within, along, wall, [&](int c) {
       const int k = c >= fold ? gk + c - s.n[2] : gk + c;
-      return gmg_offset_32(r.at, gi >> 1, v.gj[0] >> 1, k >> 1);
+      return gmg_offset_32(r.layout, gi >> 1, v.gj[0] >> 1, k >> 1);
     });
   }
 
   __device__ __forceinline__ void run(unsigned block_index)
   {
-    patch_held v;
-    int wide[2];
-    place(block_index, v, wide);
-    const unsigned asked = pairs_of(pair, v.there, planes);
-    fetch(v, asked);
+    packed_held v;
+    int column_relaxed[2];
+    place(block_index, v, column_relaxed);
+    const unsigned existing = pairs_of(pair, v.there, planes);
+    fetch(v, existing);
     if (prolongs) fetch_coarse();
-    const double scale = updates && o.size ? __ldg(o.size) : 1;
-    const unsigned known = make_weights(v, wide);
-    if (prolongs) prolong(v, asked);
+    const double scale = updates && o.scale ? __ldg(o.scale) : 1;
+    const unsigned known = make_weights(v, column_relaxed);
+    if (prolongs) prolong(v, existing);
     relax(v, known);
     const unsigned stored = own_pairs(v);
     write_back(v, stored, scale);
-    if (restricts) restrict_residual(v, stored, asked);
+    if (restricts) restrict_residual(v, stored, existing);
   }
 };
 
 template <class shape, int zero, int aligned>
 static __global__ void __launch_bounds__(shape::threads, shape::blocks) /* blockIdx.y is the pass */
-    patch_kernel(patch_level s, const scalar *f, const scalar *from, scalar *to)
+    packed_kernel(packed_level s, const scalar *f, const scalar *from, scalar *to)
 {
-  patch_sweep<shape, zero ? PASS_FROM_ZERO : 0, aligned>{s, f, from, to, update{}, restriction{}}.run(blockIdx.x);
+  packed_sweep<shape, zero ? PASS_FROM_ZERO : 0, aligned>{s, f, from, to, update_output{}, restriction_output{}}.run(blockIdx.x);
 }
 
 template <class shape, int KIND, int aligned>
 static __global__ void __launch_bounds__(shape::threads, shape::blocks)
-    patch_kernel_update(patch_level s, const scalar *f, const scalar *from, update o)
+    packed_kernel_update(packed_level s, const scalar *f, const scalar *from, update_output o)
 {
-  patch_sweep<shape, PASS_UPDATE | KIND, aligned>{s, f, from, NULL, o, restriction{}}.run(blockIdx.x);
+  packed_sweep<shape, PASS_UPDATE | KIND, aligned>{s, f, from, NULL, o, restriction_output{}}.run(blockIdx.x);
 }
 
 template <class shape>
 static __global__ void __launch_bounds__(shape::threads, shape::blocks)
-    patch_kernel_restrict(patch_level s, const scalar *f, scalar *to, restriction r)
+    packed_kernel_restrict(packed_level s, const scalar *f, scalar *to, restriction_output r)
 {
-  patch_sweep<shape, PASS_FROM_ZERO | PASS_RESTRICT, 1>{s, f, NULL, to, update{}, r}.run(blockIdx.x);
+  packed_sweep<shape, PASS_FROM_ZERO | PASS_RESTRICT, 1>{s, f, NULL, to, update_output{}, r}.run(blockIdx.x);
 }
 
 #endif

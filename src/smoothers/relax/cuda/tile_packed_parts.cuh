@@ -11,7 +11,7 @@
 #include <cuda_pipeline.h>
 
 /* Threads along the axes, unknowns of a thread along the last axis, and minimum of thread blocks per multiprocessor. */
-template <int X, int Y, int Z, int HIGH, int BLOCKS> struct patch_shape {
+template <int X, int Y, int Z, int HIGH, int BLOCKS> struct packed_shape {
   static constexpr int x = X, y = Y, z = Z, high = HIGH, blocks = BLOCKS, layer = X * Y, threads = X * Y * Z;
   static constexpr int room = threads + X; /* length of an array: threads at the tile's faces read beyond, and ignore these
                                               values */
@@ -19,36 +19,36 @@ template <int X, int Y, int Z, int HIGH, int BLOCKS> struct patch_shape {
                                                                                    target */
   static constexpr int coarse[3] = {X + 2, Y + 2, Z * HIGH / 2 + 2}; /* coarse values around a tile */
   static_assert(coarse[0] * coarse[1] * coarse[2] <= 4 * HIGH * room, "they lie where the patches will");
-  static_assert(Z > 1 && HIGH % 2 == 0, "stretches beside each other, colours that are the same in all of them");
+  static_assert(Z > 1 && HIGH % 2 == 0, "a segment has another beside it, and all begin with the same colour");
 };
 
 typedef struct {
   int n[3], around[3], own[3]; /* around: n if the axis is periodic, otherwise 0 */
-  gmg_layout_32 at;            /* layout of its fields */
+  gmg_layout_32 layout;        /* layout of its fields */
   const void *diag[3];
   real shift, coupling[3], omega;
   int sweeps, reversed;
   unsigned total;
-  const unsigned *order; /* positions of the blocks, PATCH_BITS along each axis */
-} patch_level;
+  const unsigned *order; /* positions of the blocks, PACKED_BITS along each axis */
+} packed_level;
 
-enum { PATCH_BITS = 10, PATCH_MASK = (1 << PATCH_BITS) - 1 };
+enum { PACKED_BITS = 10, PACKED_MASK = (1 << PACKED_BITS) - 1 };
 
 /* gmg_wrap_index() for an axis with this period; 0: it does not wrap. It saves 16 of 1,000 instructions. */
 static __device__ __forceinline__ int wrap_period(int i, int n, int period) { return i + (i < 0 ? period : i >= n ? -period : 0); }
 
 /* Loads a pair. shared: other blocks may write it. */
-template <int aligned> static __device__ __forceinline__ real_pair patch_pair(const scalar *at, int shared)
+template <int aligned> static __device__ __forceinline__ real_pair packed_pair(const scalar *at, int shared)
 {
   if (aligned) return shared ? gmg_load_relaxed((const real_pair *)at) : __ldg((const real_pair *)at);
   return shared ? real_pair{gmg_load_relaxed(at), gmg_load_relaxed(at + 1)} : real_pair{__ldg(at), __ldg(at + 1)};
 }
 
 /* Adds the correction to a patch. at: the first of the coarse values around it (below, in front, to the left); weights of the
-   columns and planes; asked: pairs that exist. */
+   columns and planes; existing: pairs that exist. */
 template <class shape>
-static __device__ __forceinline__ void patch_prolong(const scalar *at, const gmg_pair_weights wx[2], const gmg_pair_weights wy[2],
-                                                     const gmg_pair_weights wz[shape::high], unsigned asked, scalar *u)
+static __device__ __forceinline__ void packed_prolong(const scalar *at, const gmg_pair_weights wx[2], const gmg_pair_weights wy[2],
+                                                      const gmg_pair_weights wz[shape::high], unsigned existing, scalar *u)
 {
   constexpr int HIGH = shape::high, LINE = shape::coarse[0], PLANE = LINE * shape::coarse[1];
   scalar e[3][4]; /* planes K - 2, K - 1 and K, interpolated across */
@@ -66,7 +66,7 @@ static __device__ __forceinline__ void patch_prolong(const scalar *at, const gmg
       const int c = 2 * (K - 2) + q; /* the fine planes of coarse plane K - 1 */
 #pragma unroll
       for (int m = 0; m < 4 && c >= 0; m++)
-        if (asked & 1u << (m / 2 * HIGH + c))
+        if (existing & 1u << (m / 2 * HIGH + c))
           u[m * HIGH + c] += wz[c].own * e[(K + 2) % 3][m] + wz[c].side * e[(q ? K : K + 1) % 3][m];
     }
   }
@@ -75,13 +75,14 @@ static __device__ __forceinline__ void patch_prolong(const scalar *at, const gmg
 /* Adds the contributions of a block's own unknowns to the coarse unknowns of a patch, including those beyond the block's faces. u
    is 0 where it belongs to other blocks.
    - ends: whether the patch is at the lower or upper end of the tile.
-   - stored: own pairs; asked: pairs that exist.
-   - inside: diagonals of the columns less the couplings among eight. along[] is added to it; along[1] in the planes `wall`. */
+   - stored: own pairs; existing: pairs that exist.
+   - within: diagonals of the columns without the part along them, less the couplings among the eight unknowns of a coarse one.
+     along[0] is added, or along[1] in the planes `wall`. */
 template <class shape, class Offset>
-static __device__ __forceinline__ void patch_restrict(const patch_level &s, const restriction &r, const scalar *tile,
-                                                      const scalar *under, const scalar *over, const scalar *u, const scalar *rhs,
-                                                      const int ends[2], unsigned stored, unsigned asked, const real inside[4],
-                                                      const real along[2], unsigned wall, Offset coarse_offset)
+static __device__ __forceinline__ void packed_restrict(const packed_level &s, const restriction_output &r, const scalar *tile,
+                                                       const scalar *under, const scalar *over, const scalar *u, const scalar *rhs,
+                                                       const int ends[2], unsigned stored, unsigned existing, const real within[4],
+                                                       const real along[2], unsigned wall, Offset coarse_offset)
 {
   constexpr int HIGH = shape::high, X = shape::x, ROOM = shape::room;
 #pragma unroll
@@ -95,11 +96,11 @@ static __device__ __forceinline__ void patch_restrict(const patch_level &s, cons
         beside += tile[jx * ROOM + (b ? 1 : -1)], behind += tile[jy * ROOM + (d ? X : -X)];
         if (c == 2 * q) ahead += c > 0 ? u[j - (c > 0)] : ends[0] ? (scalar)0 : under[(j + HIGH - 1) * ROOM];
         else ahead += c < HIGH - 1 ? u[j + (c < HIGH - 1)] : ends[1] ? (scalar)0 : over[(j - HIGH + 1) * ROOM];
-        sum += rhs[j] - (inside[m] + along[wall >> c & 1]) * u[j];
+        sum += rhs[j] - (within[m] + along[wall >> c & 1]) * u[j];
       }
     if (!(stored & 1u << 2 * q)) sum = 0; /* f is set there, too */
     sum += s.coupling[0] * beside + s.coupling[1] * behind + s.coupling[2] * ahead;
-    if (asked & 1u << 2 * q && sum != 0) (void)atomicAdd(r.coarse + coarse_offset(2 * q), r.weight * sum);
+    if (existing & 1u << 2 * q && sum != 0) (void)atomicAdd(r.coarse + coarse_offset(2 * q), r.weight * sum);
   }
 }
 

@@ -1,8 +1,11 @@
 /* Box stencils on host threads: a line of A u, of the diagonal, and of |A| |u|. Compiled once per real type. Called through
    gmg_operator_ops. */
+#include "stencil/box/box.h"
+
+typedef gmg_box_rows line_data;
 #include "stencil/generic/host/by_lines.h"
 
-#include "stencil/box/box.h"
+static line_data line_data_of(const gmg_operator *A) { return gmg_box_rows_of(A); }
 
 /* out = A u for the unknowns from .. to - 1, which have both neighbours along the line. */
 GMG_INLINE void inner_image(const int dim, const gmg_box_rows *s, gmg_box_steps y, gmg_box_steps z, const scalar *u, size_t from,
@@ -20,10 +23,10 @@ GMG_INLINE void inner_image(const int dim, const gmg_box_rows *s, gmg_box_steps 
     }
 }
 
-static void image_of(const gmg_box_rows *s, const gmg_task *w, const scalar *u, scalar *out)
+static void line_image(const gmg_box_rows *s, const gmg_task *w, const scalar *u, scalar *out)
 {
   const gmg_box_steps y = gmg_box_steps_at(s, 1, w->j), z = gmg_box_steps_at(s, 2, w->k);
-  const size_t last = s->at.n[0] - 1, from = w->begin ? w->begin : 1, to = w->end < last ? w->end : last;
+  const size_t last = s->layout.n[0] - 1, from = w->begin ? w->begin : 1, to = w->end < last ? w->end : last;
   const scalar *line = u + w->offset;
 #define ONE(i) out[(i) - w->begin] = gmg_box_image(s->dim, s, gmg_box_steps_at(s, 0, i), y, z, line + (i))
   if (w->begin == 0) ONE(0);
@@ -33,24 +36,16 @@ static void image_of(const gmg_box_rows *s, const gmg_task *w, const scalar *u, 
 #undef ONE
 }
 
-static void line_image(const gmg_operator *A, const gmg_task *w, const scalar *u, scalar *out)
+static void line_diagonal(const gmg_box_rows *s, const gmg_task *w, real *out)
 {
-  const gmg_box_rows s = gmg_box_rows_of(A);
-  image_of(&s, w, u, out);
+  for (size_t i = w->begin; i < w->end; i++) out[i - w->begin] = s->diag;
 }
 
-static void line_diagonal(const gmg_operator *A, const gmg_task *w, real *out)
+static void line_magnitude(const gmg_box_rows *s, const gmg_task *w, const scalar *u, real *out)
 {
-  const gmg_box_rows s = gmg_box_rows_of(A);
-  for (size_t i = w->begin; i < w->end; i++) out[i - w->begin] = s.diag;
-}
-
-static void line_magnitude(const gmg_operator *A, const gmg_task *w, const scalar *u, real *out)
-{
-  const gmg_box_rows s = gmg_box_rows_of(A);
-  const gmg_box_steps y = gmg_box_steps_at(&s, 1, w->j), z = gmg_box_steps_at(&s, 2, w->k);
+  const gmg_box_steps y = gmg_box_steps_at(s, 1, w->j), z = gmg_box_steps_at(s, 2, w->k);
   for (size_t i = w->begin; i < w->end; i++)
-    out[i - w->begin] = gmg_box_magnitude(&s, gmg_box_steps_at(&s, 0, i), y, z, u + w->offset + i);
+    out[i - w->begin] = gmg_box_magnitude(s, gmg_box_steps_at(s, 0, i), y, z, u + w->offset + i);
 }
 
 const gmg_operator_ops R(gmg_box_host) = GMG_OPERATIONS_BY_LINES;

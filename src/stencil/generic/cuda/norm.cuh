@@ -1,5 +1,5 @@
-/* What all kernels that sum a residual have in common: how they scale it, and what they record. Included by the norms of operators.
-   */
+/* What all kernels that sum a residual have in common: how they scale it, and what they record. Included by
+   the norms of operators. */
 #ifndef GMG_STENCIL_GENERIC_CUDA_NORM_H
 #define GMG_STENCIL_GENERIC_CUDA_NORM_H
 
@@ -9,20 +9,21 @@
 
 /* The scaling of a low-precision residual, and what depends on the norm. */
 typedef struct {
-  const double *size;  /* 1 / factor; NULL: the factor is scale->next, or 1 without scale */
+  const double *divisor; /* 1 / factor; NULL: the factor is scale->next, or 1 without scale */
   gmg_scale *scale;    /* records factor and norm; NULL: they are not recorded */
   int first;           /* the residual before a recorded loop; skipped if the loop continues a solve */
-  gmg_loop_test test;  /* not NULL in a recorded loop */
+  gmg_loop_test test;  /* test.state is not NULL in a recorded loop */
 } scaling;
 
+/* Returns 1 if there is nothing to sum, because the residual is the first of a loop that continues a solve. Starts that loop. */
 static __device__ int is_done(const scaling &s)
 {
-  if (!s.first || !s.test.state->under_way) return 0;
+  if (!s.first || !s.test.state->continues) return 0;
   if (blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) gmg_loop_start(s.test, NULL, 1);
   return 1;
 }
 
-static __device__ double scale_of(const scaling &s) { return s.size ? 1 / *s.size : s.scale ? s.scale->next : 1; }
+static __device__ double scale_of(const scaling &s) { return s.divisor ? 1 / *s.divisor : s.scale ? s.scale->next : 1; }
 
 /* Called by one thread of the grid. Not inlined, because it would cost the kernels registers. */
 static __device__ __noinline__ void note_norm(const scaling how, const gmg_total *squares)
@@ -34,7 +35,7 @@ static __device__ __noinline__ void note_norm(const scaling how, const gmg_total
 }
 
 /* Sums over the grid, and records the norm. */
-static __device__ __forceinline__ void sum_up(gmg_total t, const scaling &how, const gmg_sums &sums)
+static __device__ __forceinline__ void sum_up(gmg_total t, const scaling &how, const gmg_sum_target &sums)
 {
   if (gmg_grid_total(t, sums) && (how.scale || how.test.state)) note_norm(how, sums.to);
 }

@@ -1,24 +1,38 @@
 /* All operations of gmg_operator_ops on host threads, for an operator that is given by three functions of a line. A kind of
-   operator defines them, includes this file, and has its table in GMG_OPERATIONS_BY_LINES. Called by host kernels of operators. */
+   operator (1) defines the type line_data, the data that the three functions read; (2) includes this file; (3) defines
+   line_data_of() and the three functions; (4) initialises its table with GMG_OPERATIONS_BY_LINES. Called by host kernels of
+   operators. */
 #ifndef GMG_STENCIL_GENERIC_HOST_BY_LINES_H
 #define GMG_STENCIL_GENERIC_HOST_BY_LINES_H
 
 #include "stencil/operator/host/sums.h"
-#include "stencil/stencil.h"
+#include "stencil/grid_ops.h"
 
 #include "core/cg_scalars.h"
 
 #include <math.h>
 
-/* Of the unknowns begin .. end - 1 of the task's line: A u, the diagonal of A, and |A| |u|. Stored from out[0] on. */
-static void line_image(const gmg_operator *A, const gmg_task *w, const scalar *u, scalar *out);
-static void line_diagonal(const gmg_operator *A, const gmg_task *w, real *out);
-static void line_magnitude(const gmg_operator *A, const gmg_task *w, const scalar *u, real *out);
+/* Called once per operation. */
+static line_data line_data_of(const gmg_operator *A);
+/* The three functions: A u, the diagonal of A, and |A| |u| for the unknowns begin .. end - 1 of a task's line. Stored from out[0]
+   on. */
+static void line_image(const line_data *s, const gmg_task *w, const scalar *u, scalar *out);
+static void line_diagonal(const line_data *s, const gmg_task *w, real *out);
+static void line_magnitude(const line_data *s, const gmg_task *w, const scalar *u, real *out);
 
-static void line_residual(const gmg_operator *A, const gmg_task *w, const scalar *f, const scalar *u, scalar *out)
+/* Task t of a field or of the caller's u. */
+static gmg_task line_task(const gmg_operator *A, size_t t)
 {
-  const scalar *restrict rhs = f + w->offset + w->begin;
-  line_image(A, w, u, out);
+  gmg_task w = gmg_blocked_task(A, t);
+  w.offset = gmg_offset(gmg_residual_layouts_of(A).u, 0, w.j, w.k);
+  return w;
+}
+
+/* f: the line's */
+static void line_residual(const line_data *s, const gmg_task *w, const scalar *f, const scalar *u, scalar *out)
+{
+  const scalar *restrict rhs = f + w->begin;
+  line_image(s, w, u, out);
 #pragma omp simd
   for (size_t i = 0; i < w->end - w->begin; i++) out[i] = rhs[i] - out[i];
 }
@@ -26,99 +40,109 @@ static void line_residual(const gmg_operator *A, const gmg_task *w, const scalar
 static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
 {
   const size_t tasks = gmg_tasks(A);
+  const gmg_residual_layouts at = gmg_residual_layouts_of(A);
+  const line_data data = line_data_of(A);
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < tasks; t++) {
-    const gmg_task w = gmg_blocked_task(A, t);
-    line_residual(A, &w, f, u, (scalar *)r + w.offset + w.begin);
+    const gmg_task w = line_task(A, t);
+    const scalar *rhs = (const scalar *)f + gmg_offset(at.f, 0, w.j, w.k);
+    line_residual(&data, &w, rhs, u, (scalar *)r + gmg_offset(at.r, w.begin, w.j, w.k));
   }
 }
 
 static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void *v)
 {
   const size_t tasks = gmg_tasks(A);
+  const line_data data = line_data_of(A);
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < tasks; t++) {
     const gmg_task w = gmg_blocked_task(A, t);
-    line_image(A, &w, u, (scalar *)v + w.offset + w.begin);
+    line_image(&data, &w, u, (scalar *)v + w.offset + w.begin);
   }
 }
 
 static void over_diagonal(const gmg_exec *e, const gmg_operator *A, const void *f, void *v)
 {
   const size_t tasks = gmg_tasks(A);
+  const line_data data = line_data_of(A);
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < tasks; t++) {
     const gmg_task w = gmg_task_at(A, t);
     const scalar *from = (const scalar *)f + w.offset;
     scalar *to = (scalar *)v + w.offset;
     real line[GMG_SEGMENT];
-    line_diagonal(A, &w, line);
+    line_diagonal(&data, &w, line);
     for (size_t i = w.begin; i < w.end; i++) to[i] = from[i] / line[i - w.begin];
   }
 }
 
 /* The operands of a sum over a task. */
 typedef struct {
-  const gmg_operator *A;
+  const line_data *data;
+  gmg_residual_layouts layouts;
   const scalar *f, *u;
   int with_f;
   real scale;
   low_scalar *r;
 } line_terms;
 
-static gmg_sums residual_sums(const void *what, const gmg_task *w)
+static gmg_two_sums residual_sums(const void *what, const gmg_task *w)
 {
   const line_terms *x = what;
-  const size_t first = w->offset + w->begin, length = w->end - w->begin;
+  const scalar *f = x->f + gmg_offset(x->layouts.f, 0, w->j, w->k);
+  const size_t first = gmg_offset(x->layouts.r, w->begin, w->j, w->k), length = w->end - w->begin;
   scalar line[GMG_SEGMENT];
-  gmg_sums sums = {0, 0};
-  line_residual(x->A, w, x->f, x->u, line);
+  gmg_two_sums sums = {0, 0};
+  line_residual(x->data, w, f, x->u, line);
   for (size_t i = 0; i < length; i++) sums.first += gmg_square((wide_scalar)line[i]);
-  for (size_t i = first; x->with_f && i < first + length; i++) sums.second += gmg_square((wide_scalar)x->f[i]);
+  for (size_t i = w->begin; x->with_f && i < w->end; i++) sums.second += gmg_square((wide_scalar)f[i]);
   for (size_t i = 0; x->r && i < length; i++) x->r[first + i] = (low_scalar)(x->scale * line[i]);
   return sums;
 }
 
-static double measure_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
+static double measure_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *divisor,
                                gmg_scale *s, void *r, double *f_norm, gmg_wait wait)
 {
-  const double scale = size ? 1 / *size : s ? s->next : 1;
-  const line_terms x = {.A = A, .f = f, .u = u, .with_f = f_norm != NULL, .scale = (real)scale, .r = r};
-  const gmg_sums squares = gmg_sum_tasks(e, A, gmg_blocked_task, residual_sums, &x);
+  const double scale = divisor ? 1 / *divisor : s ? s->next : 1;
+  const line_data data = line_data_of(A);
+  const line_terms x = {.data = &data, .layouts = gmg_residual_layouts_of(A), .f = f, .u = u, .with_f = f_norm != NULL,
+                        .scale = (real)scale, .r = r};
+  const gmg_two_sums squares = gmg_sum_tasks(e, A, line_task, residual_sums, &x);
   const double norm = sqrt(squares.first);
   if (f_norm) *f_norm = sqrt(squares.second);
   if (s) gmg_scale_note(s, scale, norm);
   return wait ? norm : NAN;
 }
 
-static gmg_sums magnitude_sums(const void *what, const gmg_task *w)
+static gmg_two_sums magnitude_sums(const void *what, const gmg_task *w)
 {
   const line_terms *x = what;
   real line[GMG_SEGMENT];
-  gmg_sums sums = {0, 0};
-  line_magnitude(x->A, w, x->u, line);
+  gmg_two_sums sums = {0, 0};
+  line_magnitude(x->data, w, x->u, line);
   for (size_t i = 0; i < w->end - w->begin; i++) sums.first += (double)line[i] * (double)line[i];
   return sums;
 }
 
 static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
 {
-  const line_terms x = {.A = A, .u = u};
-  return sqrt(gmg_sum_tasks(e, A, gmg_blocked_task, magnitude_sums, &x).first);
+  const line_data data = line_data_of(A);
+  const line_terms x = {.data = &data, .u = u};
+  return sqrt(gmg_sum_tasks(e, A, line_task, magnitude_sums, &x).first);
 }
 
 static void interpolated_residual(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
-                                  void *u, const double *size, void *r)
+                                  void *u, const double *divisor, void *r)
 {
-  gmg_stencil_of(e)->tensor(e, map, coarse, u, 0);
-  (void)measure_residual(e, A, f, u, size, NULL, r, NULL, GMG_ENQUEUE);
+  gmg_transfer(e, map, gmg_layout_of_columns(map), coarse, gmg_residual_layouts_of(A).u, u);
+  (void)measure_residual(e, A, f, u, divisor, NULL, r, NULL, GMG_ENQUEUE);
 }
 
 static double correct_residual(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
-                               const double *size, gmg_scale *s, void *r, gmg_wait wait)
+                               const double *divisor, gmg_scale *s, void *r, gmg_wait wait)
 {
-  e->vector->correct(e, A->cells, c, 1, u);
-  return measure_residual(e, A, f, u, size, s, r, NULL, wait);
+  gmg_array_correct(e, gmg_residual_layouts_of(A).u, c, 1, u);
+  return measure_residual(e, A, f, u, divisor, s, r, NULL, wait);
 }
 
 static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x,
@@ -131,14 +155,14 @@ static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correctio
     e->vector->axpy(e, A->cells, d->beta, q, p);
   } else e->vector->correct(e, A->cells, c, 0, p);
   apply(e, A, p, q);
-  d->pq = gmg_stencil_of(e)->dot(e, A, p, q), d->pr = gmg_stencil_of(e)->dot(e, A, p, x);
+  d->pq = gmg_grid_ops_of(e)->dot(e, A, p, q), d->pr = gmg_grid_ops_of(e)->dot(e, A, p, x);
 }
 
 static void restrict_residual(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u, void *r,
                               void *coarse)
 {
   residual(e, A, f, u, r);
-  gmg_stencil_of(e)->tensor(e, map, r, coarse, 0);
+  gmg_grid_ops_of(e)->tensor(e, map, r, coarse, 0);
 }
 
 #define GMG_OPERATIONS_BY_LINES                                                                                              \

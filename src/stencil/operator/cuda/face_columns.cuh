@@ -4,7 +4,7 @@
 
    As in cuda/uniform_columns.cuh a thread has two pairs of columns, one behind the other, and walks along the last axis. Both
    neighbours of a face share the flux through it: coefficient times (lower - upper value). Within the columns each flux is computed
-   once, and the flux ahead of a plane becomes the one behind the next. At a wall the value beyond counts as 0, and the wall term
+   once, and the flux above a plane is also the one below the next. At a wall the value beyond counts as 0, and the wall term
    replaces the coupling. Rows of faces across axis 0 have n + 1 entries, so pairs of them are not aligned. */
 #ifndef GMG_STENCIL_OPERATOR_CUDA_FACE_COLUMNS_H
 #define GMG_STENCIL_OPERATOR_CUDA_FACE_COLUMNS_H
@@ -55,7 +55,7 @@ typedef struct {
   int has_left, has_right, has_front, has_back;
 } gmg_surroundings;
 
-static __device__ __forceinline__ gmg_surroundings gmg_surroundings_of(const gmg_face_columns &w, gmg_corner at)
+static __device__ __forceinline__ gmg_surroundings gmg_surroundings_of(const gmg_face_columns &w, gmg_column_part at)
 {
   gmg_surroundings x = {gmg_layout_of(w), {gmg_face_layout_of(w, 0), gmg_face_layout_of(w, 1), gmg_face_layout_of(w, 2)}};
   const unsigned *n = x.level.n, i = x.i = (unsigned)at.i, j = x.j = (unsigned)at.j;
@@ -75,11 +75,11 @@ static __device__ __forceinline__ const real *gmg_faces_below(const gmg_face_col
   return w.face[axis] + gmg_offset_32(x.across[axis], x.i, x.j, k);
 }
 
-/* Calls body(k, c, image, here, rest) for every plane of the columns at `at`. c is the offset of the first value. The arguments are
-   A u, u, and the values of the field `also` (zeros if it is NULL). */
+/* Calls body(k, c, image, here, rest) for every plane of the columns at `at`. c is the offset of the first value. image is
+   A u, here is u, and rest has the values of the field `also` (zeros if it is NULL). */
 template <int kind, class Body>
 static __device__ __forceinline__ void gmg_walk_face_columns(const gmg_face_columns &w, const scalar *also, const scalar *u,
-                                                             gmg_corner at, Body body)
+                                                             gmg_column_part at, Body body)
 {
   const gmg_surroundings x = gmg_surroundings_of(w, at);
   const unsigned *n = x.level.n, i = x.i, j = x.j, behind = x.level.row, slice = x.slice, begin = (unsigned)at.begin;
@@ -111,7 +111,7 @@ static __device__ __forceinline__ void gmg_walk_face_columns(const gmg_face_colu
     const real *const x_face = gmg_faces_below(w, x, 0, k), *const y_face = gmg_faces_below(w, x, 1, k);
     const real lo_z = __ldg(w.lo[2] + k), hi_z = __ldg(w.hi[2] + k);
     gmg_patch<1> faces[3];
-    scalar xs[2][3], ys[2][3]; /* fluxes along a line, and along a pair of columns */
+    scalar xs[2][3], ys[2][3]; /* fluxes along axis 0, and along axis 1 */
 #pragma unroll
     for (int m = 0; m < 3; m++) faces[m] = gmg_patch_of<1>(y_face + m * x.across[1].row, 0, 1);
 #pragma unroll
@@ -148,7 +148,7 @@ static __device__ __forceinline__ void gmg_walk_face_columns(const gmg_face_colu
 template <int kind, class Body>
 static __device__ __forceinline__ void gmg_walk_faces(const gmg_face_columns &w, const scalar *also, const scalar *u, Body body)
 {
-  gmg_for_tiles<2>(w.s, [&](const gmg_corner &at) { gmg_walk_face_columns<kind>(w, also, u, at, body); });
+  gmg_for_tiles<2>(w.s, [&](const gmg_column_part &at) { gmg_walk_face_columns<kind>(w, also, u, at, body); });
 }
 
 #endif

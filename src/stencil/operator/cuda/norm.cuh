@@ -4,22 +4,24 @@
 #define GMG_STENCIL_OPERATOR_CUDA_NORM_H
 
 #include "core/cuda/pdl.cuh"
+#include "any_columns.cuh"
 #include "face_columns.cuh"
-#include "stencil/generic/cuda/norm.cuh"
+#include "stencil/generic/cuda/measures.cuh"
 
 #include <math.h>
 
-#define UNIFORM_BLOCKS(e) (gmg_device_of(e)->processors * 3 / 2) /* two thread blocks are resident on each multiprocessor */
+/* The least number of thread blocks, for gmg_uniform_of(). Two are resident on each multiprocessor. */
+#define UNIFORM_BLOCKS(e) (gmg_device_of(e)->processors * 3 / 2)
 
 /* Sums the squares of the residual (first) and of f (second). Stores the scaled residual in `low` unless that is NULL. */
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, 4)
-    norm_kernel(gmg_operator A, gmg_columns p, const scalar *f, const scalar *u, scaling how, low_scalar *low, gmg_sums sums)
+    norm_kernel(gmg_operator A, gmg_columns p, const scalar *f, const scalar *u, scaling how, low_scalar *low, gmg_sum_target sums)
 {
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
-  gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, scalar here) {
+  gmg_walk(A, p, gmg_layout_of(&A), u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, scalar here) {
     const scalar rhs = __ldg(f + c), r = gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, rhs, here);
     if (low) low[c] = (low_scalar)(scale * r);
     t.first += gmg_square((wide_scalar)r), t.second += gmg_square((wide_scalar)rhs);
@@ -27,7 +29,26 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4)
   sum_up(t, how, sums);
 }
 
-/* Adds the squares of a thread's columns in one plane. c: offset of the first value; row: distance between pairs. */
+/* norm_kernel() between arrays with gaps. */
+template <int kind>
+static __global__ void __launch_bounds__(GMG_THREADS, 4)
+    norm_gaps_kernel(gmg_operator A, gmg_columns p, gmg_residual_layouts at, const scalar *f, const scalar *u, scaling how,
+                     low_scalar *low, gmg_sum_target sums)
+{
+  if (is_done(how)) return;
+  const real scale = (real)scale_of(how);
+  gmg_total t = {0, 0, 0, 0};
+  gmg_walk(A, p, at.u, u, [&](size_t i, size_t j, size_t k, size_t, const gmg_neighbours &near, scalar here) {
+    const scalar rhs = __ldg(f + gmg_offset(at.f, i, j, k));
+    const scalar r = gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, rhs, here);
+    if (low) low[gmg_offset(at.r, i, j, k)] = (low_scalar)(scale * r);
+    t.first += gmg_square((wide_scalar)r), t.second += gmg_square((wide_scalar)rhs);
+  });
+  sum_up(t, how, sums);
+}
+
+/* Adds the squares of r and rhs in a thread's columns of one plane. Stores the scaled r in `low` unless that is NULL. c: offset of
+   the first value; row: distance between pairs. */
 template <int deep, class Offset>
 static __device__ __forceinline__ void add_squares(const gmg_patch<deep> &r, const gmg_patch<deep> &rhs, real scale,
                                                    low_scalar *low, Offset c, Offset row, gmg_total &t)
@@ -41,26 +62,47 @@ static __device__ __forceinline__ void add_squares(const gmg_patch<deep> &r, con
   }
 }
 
-/* once: number of planes of a thread, if it has few. Levels with few tiles are limited by the latency of memory, not by its
-   bandwidth. */
+/* planes_at_once: the number of planes of a thread if it loads them all at once, otherwise 0 (gmg_walk_pairs()). Levels with few
+   tiles are limited by the latency of memory, not by its bandwidth. */
 enum { NORM_AT_ONCE = 2 };
-template <int deep, int once = 0>
+template <int deep, int planes_at_once = 0>
 static __global__ void __launch_bounds__(GMG_THREADS, 2)
-    norm_uniform_kernel(gmg_uniform s, const scalar *f, const scalar *u, scaling how, low_scalar *low, gmg_sums sums)
+    norm_uniform_kernel(gmg_uniform s, const scalar *f, const scalar *u, scaling how, low_scalar *low, gmg_sum_target sums)
 {
   gmg_wait_for_predecessor();
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
-  gmg_walk_uniform<deep, once>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &rhs) {
+  gmg_walk_uniform<deep, planes_at_once>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &rhs) {
     add_squares(r, rhs, scale, low, c, gmg_layout_of(s).row, t);
+  });
+  sum_up(t, how, sums);
+}
+
+template <int deep>
+static __global__ void __launch_bounds__(GMG_THREADS, 2)
+    norm_any_kernel(gmg_any_columns w, const scalar *f, const scalar *u, scaling how, low_scalar *low, gmg_sum_target sums)
+{
+  gmg_wait_for_predecessor();
+  if (is_done(how)) return;
+  const real scale = (real)scale_of(how);
+  const long row = (long)gmg_pitch(w.layouts.r, 1);
+  gmg_total t = {0, 0, 0, 0};
+  gmg_walk_any<deep>(w, f, u, [&](long c, const gmg_patch<deep> &r, const gmg_patch<deep> &rhs, const int columns[2], int rows) {
+#pragma unroll
+    for (int d = 0; d < deep; d++)
+#pragma unroll
+      for (int b = 0; b < 2; b++) {
+        if (low && columns[b] && d < rows) low[c + d * row + b] = (low_scalar)(scale * r.at[d][b]);
+        t.first += gmg_square((wide_scalar)r.at[d][b]), t.second += gmg_square((wide_scalar)rhs.at[d][b]);
+      }
   });
   sum_up(t, how, sums);
 }
 
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
-    norm_faces_kernel(gmg_face_columns w, const scalar *f, const scalar *u, scaling how, low_scalar *low, gmg_sums sums)
+    norm_faces_kernel(gmg_face_columns w, const scalar *f, const scalar *u, scaling how, low_scalar *low, gmg_sum_target sums)
 {
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);
@@ -76,16 +118,22 @@ static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f,
 {
   static const char what[] = "residual norm";
   const gmg_columns p = gmg_columns_of(A->n);
-  const gmg_sums sums = gmg_sums_to(e, to);
+  const gmg_sum_target sums = gmg_sums_to(e, to);
   gmg_uniform s;
+  gmg_any_columns any;
   gmg_face_columns w;
-  if (gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, low, &w)) {
-    gmg_launch(e, what, GMG_BY_SIGMA(w, norm_faces_kernel), gmg_grid_of(w.s.tiles, 1), w, f, u, how, low, sums);
+  if (!A->caller_layouts && gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, low, &w)) {
+    gmg_launch(e, what, GMG_BY_SIGMA(w, norm_faces_kernel), gmg_shape_of(w.s.tiles, 1), w, f, u, how, low, sums);
   } else if (gmg_uniform_of(A, UNIFORM_BLOCKS(e), f, u, low, &s)) {
-    const int once = s.deep == 2 && s.tiles.high == NORM_AT_ONCE && s.n[2] % NORM_AT_ONCE == 0;
-    const auto kernel = once ? norm_uniform_kernel<2, NORM_AT_ONCE> : GMG_BY_DEPTH(s, norm_uniform_kernel);
-    gmg_launch_early(e, what, kernel, gmg_grid_of(s.tiles, 1), s, f, u, how, low, sums);
-  } else gmg_launch(e, what, GMG_BY_KIND(A, norm_kernel), gmg_grid_of(p.tiles, 1), *A, p, f, u, how, low, sums);
+    const int loads_at_once = s.deep == 2 && s.tiles.high == NORM_AT_ONCE && s.n[2] % NORM_AT_ONCE == 0;
+    const auto kernel = loads_at_once ? norm_uniform_kernel<2, NORM_AT_ONCE> : GMG_BY_DEPTH(s, norm_uniform_kernel);
+    gmg_launch_early(e, what, kernel, gmg_shape_of(s.tiles, 1), s, f, u, how, low, sums);
+  } else if (gmg_any_columns_of(A, UNIFORM_BLOCKS(e), f, u, &any)) {
+    gmg_launch_early(e, what, GMG_BY_DEPTH(any.s, norm_any_kernel), gmg_shape_of(any.s.tiles, 1), any, f, u, how, low, sums);
+  } else if (A->caller_layouts) {
+    gmg_launch(e, what, GMG_BY_KIND(A, norm_gaps_kernel), gmg_shape_of(p.tiles, 1), *A, p, *A->caller_layouts, f, u, how, low,
+               sums);
+  } else gmg_launch(e, what, GMG_BY_KIND(A, norm_kernel), gmg_shape_of(p.tiles, 1), *A, p, f, u, how, low, sums);
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* The row of an unknown and its neighbours in CUDA kernels, as host/grid_row.h on the host. 1D and 2D problems are 3D problems with
+/* The row of an unknown and its neighbours in CUDA kernels (on the host: host/grid_row.h). 1D and 2D problems are 3D problems with
    axes of one unknown and no coupling, so kernels are compiled only for the kinds of coefficients. Calls row.h and core/cuda;
    included by the kernels of stencil, smoothers and coarse. */
 #ifndef GMG_STENCIL_OPERATOR_CUDA_ROW_H
@@ -38,14 +38,14 @@ static inline gmg_columns gmg_columns_of(const size_t n[3])
   return {gmg_tiles_of(n, n[1] < 8 ? GMG_THREADS : 32, 32, 32, 0), {(unsigned)n[0], (unsigned)n[1], (unsigned)n[2]}};
 }
 
-static inline gmg_grid gmg_grid_of(const gmg_tiles &t, int sums = 0)
+static inline gmg_launch_shape gmg_shape_of(const gmg_tiles &t, int sums = 0)
 {
-  return {dim3(sums && t.total > GMG_MOST_PARTS ? GMG_MOST_PARTS : t.total), dim3(t.across, t.lines), 0};
+  return {dim3(sums && t.total > GMG_MAX_PARTS ? GMG_MAX_PARTS : t.total), dim3(t.across, t.lines), 0};
 }
 
 /* kernel<kind> for the operator's kind of coefficients. Further template arguments may follow. */
 #define GMG_BY_KIND(A, kernel, ...)                                                                          \
-  gmg_by_kind(gmg_kind_of(A), kernel<GMG_CONSTANT __VA_OPT__(, ) __VA_ARGS__>,                               \
+  gmg_by_kind(gmg_coefficients_of(A), kernel<GMG_CONSTANT __VA_OPT__(, ) __VA_ARGS__>,                               \
               kernel<GMG_FACES __VA_OPT__(, ) __VA_ARGS__>, kernel<GMG_SIGMA __VA_OPT__(, ) __VA_ARGS__>,    \
               kernel<GMG_FACES | GMG_SIGMA __VA_OPT__(, ) __VA_ARGS__>)
 template <class Kernel> static inline Kernel *gmg_by_kind(int kind, Kernel *constant, Kernel *faces, Kernel *sigma, Kernel *both)
@@ -87,13 +87,13 @@ template <int kind> static __device__ __forceinline__ gmg_row gmg_row_at(const g
 /* Offsets of the neighbours of unknown c along the axes. Without a neighbour it is c itself, and the coupling is 0. */
 typedef struct {
   size_t lo[3], hi[3];
-} gmg_places;
+} gmg_neighbour_offsets;
 
-static __device__ __forceinline__ gmg_places gmg_places_of(const gmg_operator &A, size_t i, size_t j, size_t k, size_t c)
+static __device__ __forceinline__ gmg_neighbour_offsets gmg_neighbour_offsets_of(const gmg_operator &A, const gmg_layout &l,
+                                                                                 size_t i, size_t j, size_t k, size_t c)
 {
-  const gmg_layout l = gmg_layout_of(&A);
   const size_t at[3] = {i, j, k};
-  gmg_places p;
+  gmg_neighbour_offsets p;
 #pragma unroll
   for (int a = 0; a < 3; a++) {
     const gmg_beside b = gmg_offsets_beside(c, at[a], A.n[a], A.wraps[a], gmg_pitch(l, a));
@@ -102,7 +102,13 @@ static __device__ __forceinline__ gmg_places gmg_places_of(const gmg_operator &A
   return p;
 }
 
-static __device__ __forceinline__ gmg_neighbours gmg_near(const gmg_places &p, const scalar *u)
+static __device__ __forceinline__ gmg_neighbour_offsets gmg_neighbour_offsets_of(const gmg_operator &A, size_t i, size_t j,
+                                                                                 size_t k, size_t c)
+{
+  return gmg_neighbour_offsets_of(A, gmg_layout_of(&A), i, j, k, c);
+}
+
+static __device__ __forceinline__ gmg_neighbours gmg_near(const gmg_neighbour_offsets &p, const scalar *u)
 {
   return {{u[p.lo[0]], u[p.lo[1]], u[p.lo[2]]}, {u[p.hi[0]], u[p.hi[1]], u[p.hi[2]]}};
 }
@@ -112,7 +118,8 @@ static __device__ __forceinline__ scalar gmg_residual_at(const gmg_operator &A, 
                                                          const scalar *u)
 {
   const size_t c = gmg_offset(gmg_layout_of(&A), i, j, k);
-  return gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), gmg_near(gmg_places_of(A, i, j, k, c), u), f ? f[c] : 0, u[c]);
+  return gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), gmg_near(gmg_neighbour_offsets_of(A, i, j, k, c), u), f ? f[c] : 0,
+                          u[c]);
 }
 
 /* Relaxes unknown (i, j, k) in place. */
@@ -121,15 +128,16 @@ static __device__ __forceinline__ void gmg_relax_at(const gmg_operator &A, size_
                                                     real omega)
 {
   const size_t c = gmg_offset(gmg_layout_of(&A), i, j, k);
-  const gmg_neighbours near = gmg_near(gmg_places_of(A, i, j, k, c), u);
+  const gmg_neighbours near = gmg_near(gmg_neighbour_offsets_of(A, i, j, k, c), u);
   u[c] = gmg_row_relaxed(3, kind, gmg_row_at<kind>(A, i, j, k), near, f[c], u[c], omega);
 }
 
-/* Calls body(i, j, k, c, near, u) for every unknown, with the values of u around it and at it. The kernel must not write u. */
+/* Calls body(i, j, k, c, near, u) for every unknown, with the values of u around it and at it; c is its offset in u, which has the
+   layout `at`. The kernel must not write u. */
 template <class Body>
-static __device__ __forceinline__ void gmg_walk(const gmg_operator &A, const gmg_columns &s, const scalar *u, Body body)
+static __device__ __forceinline__ void gmg_walk(const gmg_operator &A, const gmg_columns &s, const gmg_layout &at, const scalar *u,
+                                                Body body)
 {
-  const gmg_layout at = gmg_layout_of(&A);
   const size_t slice = gmg_pitch(at, 2);
   const unsigned *const n = s.n;
   const gmg_tiles &t = s.tiles;
@@ -139,7 +147,7 @@ static __device__ __forceinline__ void gmg_walk(const gmg_operator &A, const gmg
     const unsigned end = begin + t.high < n[2] ? begin + t.high : n[2];
     if (i >= n[0] || j >= n[1]) continue;
     size_t c = gmg_offset(at, i, j, begin);
-    const gmg_places p = gmg_places_of(A, i, j, begin, c);
+    const gmg_neighbour_offsets p = gmg_neighbour_offsets_of(A, at, i, j, begin, c);
     const long left = (long)(p.lo[0] - c), right = (long)(p.hi[0] - c), front = (long)(p.lo[1] - c), back = (long)(p.hi[1] - c);
     const size_t top = A.wraps[2] ? gmg_offset(at, i, j, 0) : 0; /* above the last plane */
     scalar below = __ldg(u + p.lo[2]), here = __ldg(u + c);
@@ -157,7 +165,7 @@ static __device__ __forceinline__ void gmg_walk(const gmg_operator &A, const gmg
 /* Control volume of an unknown. */
 static __device__ __forceinline__ double gmg_volume_at(const gmg_operator &A, size_t i, size_t j, size_t k)
 {
-  return (double)gmg_at(A.weight[0], i) * ((double)gmg_at(A.weight[1], j) * (double)gmg_at(A.weight[2], k));
+  return (double)gmg_at(A.volume[0], i) * ((double)gmg_at(A.volume[1], j) * (double)gmg_at(A.volume[2], k));
 }
 
 #endif

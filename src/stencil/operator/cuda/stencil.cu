@@ -1,13 +1,12 @@
 /* Residual, operator, norms (cuda/norm.cuh), inner products and conjugate gradients on a CUDA device. Compiled once per real type.
-   Called through gmg_stencil_ops (stencil/stencil.h). */
+   Called through gmg_operator_ops and gmg_grid_ops. */
 extern "C" {
-#include "stencil/stencil.h"
+#include "stencil/grid_ops.h"
 }
 
 #include "norm.cuh"
 #include "face_columns.cuh"
 
-#include "core/cuda/axpby.cuh"
 #include "core/cg_scalars.h"
 
 #include <math.h>
@@ -19,7 +18,8 @@ enum { WALK_BLOCKS = 1024 / GMG_THREADS };
 enum { WALK_BLOCKS = 5 };
 #endif
 
-static inline gmg_points points_of(const gmg_operator *A) { return gmg_points_of(gmg_layout_of(A)); }
+/* Of fields, or of the caller's u. */
+static inline gmg_points points_of(const gmg_operator *A) { return gmg_points_of(gmg_residual_layouts_of(A).u); }
 
 /* --- residual and operator ------------------------------------------------------------------------------------------- */
 
@@ -28,9 +28,20 @@ template <int kind, int product>
 static __global__ void __launch_bounds__(GMG_THREADS, WALK_BLOCKS)
     residual_kernel(gmg_operator A, gmg_columns p, const scalar *f, const scalar *u, scalar *r)
 {
-  gmg_walk(A, p, u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, scalar here) {
+  gmg_walk(A, p, gmg_layout_of(&A), u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, scalar here) {
     const scalar value = gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, product ? 0 : __ldg(f + c), here);
     r[c] = product ? -value : value;
+  });
+}
+
+/* r = f - A u between arrays with gaps. */
+template <int kind>
+static __global__ void __launch_bounds__(GMG_THREADS, WALK_BLOCKS)
+    residual_gaps_kernel(gmg_operator A, gmg_columns p, gmg_residual_layouts at, const scalar *f, const scalar *u, scalar *r)
+{
+  gmg_walk(A, p, at.u, u, [&](size_t i, size_t j, size_t k, size_t, const gmg_neighbours &near, scalar here) {
+    const scalar rhs = __ldg(f + gmg_offset(at.f, i, j, k));
+    r[gmg_offset(at.r, i, j, k)] = gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, rhs, here);
   });
 }
 
@@ -40,6 +51,20 @@ static __global__ void __launch_bounds__(GMG_THREADS, 2)
 {
   gmg_walk_uniform<deep>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &value, const gmg_patch<deep> &) {
     gmg_store_patch(r + c, gmg_layout_of(s).row, value);
+  });
+}
+
+template <int deep>
+static __global__ void __launch_bounds__(GMG_THREADS, 2)
+    residual_any_kernel(gmg_any_columns w, const scalar *f, const scalar *u, scalar *r)
+{
+  const long row = (long)gmg_pitch(w.layouts.r, 1);
+  gmg_walk_any<deep>(w, f, u, [&](long c, const gmg_patch<deep> &value, const gmg_patch<deep> &, const int columns[2], int rows) {
+#pragma unroll
+    for (int d = 0; d < deep; d++)
+#pragma unroll
+      for (int b = 0; b < 2; b++)
+        if (columns[b] && d < rows) r[c + d * row + b] = value.at[d][b];
   });
 }
 
@@ -60,12 +85,17 @@ static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, co
   const gmg_columns p = gmg_columns_of(A->n);
   const auto kernel = f ? GMG_BY_KIND(A, residual_kernel, 0) : GMG_BY_KIND(A, residual_kernel, 1);
   gmg_uniform s;
+  gmg_any_columns any;
   gmg_face_columns w;
-  if (gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, r, &w))
-    gmg_launch(e, what, GMG_BY_SIGMA(w, residual_faces_kernel), gmg_grid_of(w.s.tiles), w, f, u, r);
+  if (!A->caller_layouts && gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, r, &w))
+    gmg_launch(e, what, GMG_BY_SIGMA(w, residual_faces_kernel), gmg_shape_of(w.s.tiles), w, f, u, r);
   else if (f && gmg_uniform_of(A, UNIFORM_BLOCKS(e), f, u, r, &s))
-    gmg_launch(e, what, GMG_BY_DEPTH(s, residual_uniform_kernel), gmg_grid_of(s.tiles), s, f, u, r);
-  else gmg_launch(e, what, kernel, gmg_grid_of(p.tiles), *A, p, f, u, r);
+    gmg_launch(e, what, GMG_BY_DEPTH(s, residual_uniform_kernel), gmg_shape_of(s.tiles), s, f, u, r);
+  else if (f && gmg_any_columns_of(A, UNIFORM_BLOCKS(e), f, u, &any))
+    gmg_launch(e, what, GMG_BY_DEPTH(any.s, residual_any_kernel), gmg_shape_of(any.s.tiles), any, f, u, r);
+  else if (A->caller_layouts)
+    gmg_launch(e, what, GMG_BY_KIND(A, residual_gaps_kernel), gmg_shape_of(p.tiles), *A, p, *A->caller_layouts, f, u, r);
+  else gmg_launch(e, what, kernel, gmg_shape_of(p.tiles), *A, p, f, u, r);
 }
 
 static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void *v) { residual(e, A, NULL, u, v); }
@@ -78,29 +108,21 @@ template <int kind> static __global__ void over_diagonal_kernel(gmg_operator A, 
 static void over_diagonal(const gmg_exec *e, const gmg_operator *A, const void *f, void *v)
 {
   const gmg_points p = points_of(A);
-  gmg_launch(e, "diagonal", GMG_BY_KIND(A, over_diagonal_kernel), gmg_grid_of(p), *A, p, f, v);
+  gmg_launch(e, "diagonal", GMG_BY_KIND(A, over_diagonal_kernel), gmg_shape_of(p), *A, p, f, v);
 }
 
 /* --- norms ----------------------------------------------------------------------------------------------------------- */
 
-static double measure_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
-                               gmg_scale *s, void *r, double *f_norm, gmg_wait wait)
-{
-  gmg_device *d = gmg_device_of(e);
-  launch_norm(e, A, f, u, {size, s}, r, wait ? d->total : d->scalar);
-  if (!wait) return NAN;
-  const gmg_total t = gmg_cuda_total(e, "residual norm");
-  if (f_norm) *f_norm = sqrt(t.second);
-  return sqrt(t.first);
-}
+typedef gmg_measures<launch_norm> measures;
 
 template <int kind>
-static __global__ void __launch_bounds__(GMG_THREADS) magnitude_kernel(gmg_operator A, gmg_points p, const scalar *u, gmg_sums sums)
+static __global__ void __launch_bounds__(GMG_THREADS)
+    magnitude_kernel(gmg_operator A, gmg_points p, const scalar *u, gmg_sum_target sums)
 {
   gmg_total t = {0, 0, 0, 0};
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
     const gmg_row a = gmg_row_at<kind>(A, i, j, k);
-    gmg_neighbours near = gmg_near(gmg_places_of(A, i, j, k, c), u);
+    gmg_neighbours near = gmg_near(gmg_neighbour_offsets_of(A, p.layout, i, j, k, c), u);
     for (int d = 0; d < 3; d++) near.lo[d] = fabs(near.lo[d]), near.hi[d] = fabs(near.hi[d]);
     const double v = (double)(a.diag * fabs(u[c]) + gmg_row_sum(3, a, near));
     t.first += v * v;
@@ -111,16 +133,16 @@ static __global__ void __launch_bounds__(GMG_THREADS) magnitude_kernel(gmg_opera
 static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
 {
   const gmg_points p = points_of(A);
-  gmg_launch(e, "magnitude", GMG_BY_KIND(A, magnitude_kernel), gmg_grid_of(p, 1), *A, p, u, gmg_sums_to_host(e));
+  gmg_launch(e, "magnitude", GMG_BY_KIND(A, magnitude_kernel), gmg_shape_of(p, 1), *A, p, u, gmg_sums_to_host(e));
   return sqrt(gmg_cuda_total(e, "magnitude").first);
 }
 
 /* --- inner products -------------------------------------------------------------------------------------------------- */
 
-/* Sum of w conj(x) y, where x may have either type. Returns 1 in the thread that has the sum. */
+/* Sum of w conj(x) y with the control volumes w. x may be in low precision. Returns 1 in the thread that has the sum. */
 template <typename type>
 static __device__ __forceinline__ int dot_of(const gmg_operator &A, const gmg_points &p, const type *x, const scalar *y,
-                                             const gmg_sums &sums)
+                                             const gmg_sum_target &sums)
 {
   gmg_total t = {0, 0, 0, 0};
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
@@ -130,14 +152,14 @@ static __device__ __forceinline__ int dot_of(const gmg_operator &A, const gmg_po
 }
 
 static __global__ void __launch_bounds__(GMG_THREADS)
-    dot_kernel(gmg_operator A, gmg_points p, const scalar *x, const scalar *y, gmg_sums sums)
+    dot_kernel(gmg_operator A, gmg_points p, const scalar *x, const scalar *y, gmg_sum_target sums)
 {
   dot_of(A, p, x, y, sums);
 }
 
-/* Sum of w x. */
+/* Sum of w x with the control volumes w. */
 static __global__ void __launch_bounds__(GMG_THREADS)
-    weighted_sum_kernel(gmg_operator A, gmg_points p, const scalar *x, gmg_sums sums)
+    weighted_sum_kernel(gmg_operator A, gmg_points p, const scalar *x, gmg_sum_target sums)
 {
   gmg_total t = {0, 0, 0, 0};
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
@@ -146,67 +168,51 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   gmg_grid_total(t, sums);
 }
 
-/* The real part. Only with complex scalars does an inner product have another. */
+/* Returns the real part. The imaginary part is 0 unless scalars are complex. */
 static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y)
 {
   const gmg_points p = points_of(A);
-  if (y) gmg_launch(e, "inner product", dot_kernel, gmg_grid_of(p, 1), *A, p, x, y, gmg_sums_to_host(e));
-  else gmg_launch(e, "inner product", weighted_sum_kernel, gmg_grid_of(p, 1), *A, p, x, gmg_sums_to_host(e));
+  if (y) gmg_launch(e, "inner product", dot_kernel, gmg_shape_of(p, 1), *A, p, x, y, gmg_sums_to_host(e));
+  else gmg_launch(e, "inner product", weighted_sum_kernel, gmg_shape_of(p, 1), *A, p, x, gmg_sums_to_host(e));
   return gmg_cuda_total(e, "inner product").first;
+}
+
+static __global__ void subtract_mean_gaps_kernel(gmg_points p, const gmg_total *sum, double volume, scalar *x)
+{
+  const scalar mean = (scalar)gmg_wide(sum->first / volume, sum->second / volume);
+  gmg_for_points(p, [&](size_t, size_t, size_t, size_t c) { x[c] -= mean; });
 }
 
 static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
 {
   const gmg_points p = points_of(A);
-  const gmg_sums sum = gmg_sums_on_device(e);
-  gmg_launch(e, "mean", weighted_sum_kernel, gmg_grid_of(p, 1), *A, p, x, sum);
-  gmg_launch(e, "mean", subtract_mean_kernel, gmg_flat_grid(A->cells), A->cells, sum.to, volume, x);
-}
-
-/* --- correction, then residual --------------------------------------------------------------------------------------- */
-
-static double correct_residual(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
-                               const double *size, gmg_scale *s, void *r, gmg_wait wait)
-{
-  add_correction(e, A->cells, c, (real)1, u);
-  return measure_residual(e, A, f, u, size, s, r, NULL, wait);
-}
-
-static void loop_residual(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, gmg_scale *s, void *r)
-{
-  gmg_device *d = gmg_device_of(e);
-  if (c.z) add_correction(e, A->cells, c, (real)1, u);
-  launch_norm(e, A, f, u, {NULL, s, 0, d->loop_test}, r, &d->loop_state->residual);
-}
-
-static void loop_first_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
-                                gmg_scale *s, void *r)
-{
-  gmg_device *d = gmg_device_of(e);
-  launch_norm(e, A, f, u, {size, s, 1, d->loop_test}, r, &d->loop_state->residual);
+  const gmg_sum_target sum = gmg_sums_on_device(e);
+  gmg_launch(e, "mean", weighted_sum_kernel, gmg_shape_of(p, 1), *A, p, x, sum);
+  if (A->caller_layouts) gmg_launch(e, "mean", subtract_mean_gaps_kernel, gmg_shape_of(p), p, sum.to, volume, x);
+  else gmg_launch(e, "mean", subtract_mean_kernel, gmg_flat_shape(A->cells), A->cells, sum.to, volume, x);
 }
 
 /* --- conjugate gradients ----------------------------------------------------------------------------------------------- */
 
 template <typename type>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    beta_kernel(gmg_operator A, gmg_points p, const double *size, const type *z, const scalar *y, int flexible,
-                gmg_cg_scalars *direction, gmg_sums sums)
+    beta_kernel(gmg_operator A, gmg_points p, const double *scale, const type *z, const scalar *y, int flexible,
+                gmg_cg_scalars *direction, gmg_sum_target sums)
 {
-  if (dot_of(A, p, z, y, sums)) gmg_cg_set_beta(direction, flexible, (size ? *size : 1) * sums.to->first);
+  if (dot_of(A, p, z, y, sums)) gmg_cg_set_beta(direction, flexible, (scale ? *scale : 1) * sums.to->first);
 }
 
 static void cg_beta(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_cg_scalars *d)
 {
   const gmg_points p = points_of(A);
-  const gmg_grid grid = gmg_grid_of(p, 1);
-  const gmg_sums sum = gmg_sums_on_device(e);
-  if (c.low) gmg_launch(e, "inner product", beta_kernel<low_scalar>, grid, *A, p, c.size, c.z, y, flexible, d, sum);
-  else gmg_launch(e, "inner product", beta_kernel<scalar>, grid, *A, p, c.size, c.z, y, flexible, d, sum);
+  const gmg_launch_shape grid = gmg_shape_of(p, 1);
+  const gmg_sum_target sum = gmg_sums_on_device(e);
+  if (c.low) gmg_launch(e, "inner product", beta_kernel<low_scalar>, grid, *A, p, c.scale, c.z, y, flexible, d, sum);
+  else gmg_launch(e, "inner product", beta_kernel<scalar>, grid, *A, p, c.scale, c.z, y, flexible, d, sum);
 }
 
 /* Stores <p, A p> (first) and <p, x> (second). Not inlined: in float some kernels would need 80 registers or more instead of 64. */
-static __device__ __noinline__ void note_sums(gmg_total t, gmg_cg_scalars *direction, const gmg_sums sums)
+static __device__ __noinline__ void note_sums(gmg_total t, gmg_cg_scalars *direction, const gmg_sum_target sums)
 {
   if (gmg_grid_total(t, sums)) direction->pq = sums.to->first, direction->pr = sums.to->second;
 }
@@ -214,10 +220,10 @@ static __device__ __noinline__ void note_sums(gmg_total t, gmg_cg_scalars *direc
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
     direction_kernel(gmg_operator A, gmg_columns p, const scalar *d, const scalar *x, scalar *q, gmg_cg_scalars *direction,
-                     gmg_sums sums)
+                     gmg_sum_target sums)
 {
   gmg_total t = {0, 0, 0, 0};
-  gmg_walk(A, p, d, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, scalar here) {
+  gmg_walk(A, p, gmg_layout_of(&A), d, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, scalar here) {
     const scalar image = -gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, 0, here);
     const wide_scalar weighted = gmg_volume_at(A, i, j, k) * (wide_scalar)here;
     q[c] = image;
@@ -230,14 +236,14 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     direction_faces_kernel(gmg_operator A, gmg_face_columns w, const scalar *p, const scalar *x, scalar *q,
-                           gmg_cg_scalars *direction, gmg_sums sums)
+                           gmg_cg_scalars *direction, gmg_sum_target sums)
 {
   gmg_total t = {0, 0, 0, 0};
   for (unsigned tile = blockIdx.x; tile < w.s.tiles.total; tile += gridDim.x) {
-    const gmg_corner at = gmg_corner_of<2, 2>(w.s.tiles, w.s.n, tile);
+    const gmg_column_part at = gmg_column_part_of<2, 2>(w.s.tiles, w.s.n, tile);
     if (!at.there) continue;
-    const double volume_x[2] = {(double)gmg_at(A.weight[0], at.i), (double)gmg_at(A.weight[0], at.i + 1)};
-    const double volume_y[2] = {(double)gmg_at(A.weight[1], at.j), (double)gmg_at(A.weight[1], at.j + 1)};
+    const double volume_x[2] = {(double)gmg_at(A.volume[0], at.i), (double)gmg_at(A.volume[0], at.i + 1)};
+    const double volume_y[2] = {(double)gmg_at(A.volume[1], at.j), (double)gmg_at(A.volume[1], at.j + 1)};
     gmg_walk_face_columns<kind>(w, x, p, at, [&](unsigned k, unsigned c, const auto &image, const auto &here, const auto &r) {
       double with_image = 0, with_r = 0;
 #pragma unroll
@@ -247,7 +253,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
           const double weighted = volume_x[b] * volume_y[d] * (double)here.at[d][b];
           with_image += weighted * (double)image.at[d][b], with_r += weighted * (double)r.at[d][b];
         }
-      const double high = (double)gmg_at(A.weight[2], k);
+      const double high = (double)gmg_at(A.volume[2], k);
       t.first += high * with_image, t.second += high * with_r;
       gmg_store_patch(q + c, gmg_layout_of(w).row, image);
     });
@@ -259,31 +265,31 @@ static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correctio
                          void *q)
 {
   const gmg_columns columns = gmg_columns_of(A->n);
-  const gmg_sums sums = gmg_sums_on_device(e);
+  const gmg_sum_target sums = gmg_sums_on_device(e);
   gmg_face_columns w;
   add_correction(e, A->cells, c, (const double *)&d->beta, p);
   if (gmg_face_columns_of(A, gmg_device_of(e)->processors, p, x, q, &w))
-    gmg_launch(e, "direction", GMG_BY_SIGMA(w, direction_faces_kernel), gmg_grid_of(w.s.tiles, 1), *A, w, p, x, q, d, sums);
-  else gmg_launch(e, "direction", GMG_BY_KIND(A, direction_kernel), gmg_grid_of(columns.tiles, 1), *A, columns, p, x, q, d, sums);
+    gmg_launch(e, "direction", GMG_BY_SIGMA(w, direction_faces_kernel), gmg_shape_of(w.s.tiles, 1), *A, w, p, x, q, d, sums);
+  else gmg_launch(e, "direction", GMG_BY_KIND(A, direction_kernel), gmg_shape_of(columns.tiles, 1), *A, columns, p, x, q, d, sums);
 }
 
 extern "C" {
-GMG_STENCIL_PARTS(GMG_DECLARE_PART, cuda)
+GMG_GRID_PARTS(GMG_DECLARE_PART, cuda)
 GMG_DECLARE_OPERATION(interpolated_residual, cuda) /* in transfer.cu */
 GMG_DECLARE_OPERATION(restrict_residual, cuda)
 }
 
 extern "C" const gmg_operator_ops R(gmg_seven_point_cuda) = {.residual = residual,
-                                                             .measure_residual = measure_residual,
+                                                             .measure_residual = measures::measure_residual,
                                                              .interpolated_residual = R(gmg_interpolated_residual_cuda),
-                                                             .correct_residual = correct_residual,
-                                                             .loop_residual = loop_residual,
-                                                             .loop_first_residual = loop_first_residual,
+                                                             .correct_residual = measures::correct_residual,
+                                                             .loop_residual = measures::loop_residual,
+                                                             .loop_first_residual = measures::loop_first_residual,
                                                              .apply = apply,
                                                              .over_diagonal = over_diagonal,
                                                              .magnitude = magnitude,
                                                              .cg_direction = cg_direction,
                                                              .restrict_residual = R(gmg_restrict_residual_cuda)};
 
-extern "C" const gmg_stencil_ops R(gmg_stencil_cuda) = {.dot = dot, .remove_mean = remove_mean, .cg_beta = cg_beta,
-                                                        GMG_STENCIL_PARTS(GMG_PART, cuda)};
+extern "C" const gmg_grid_ops R(gmg_grid_cuda) = {.dot = dot, .remove_mean = remove_mean, .cg_beta = cg_beta,
+                                                  GMG_GRID_PARTS(GMG_PART, cuda)};

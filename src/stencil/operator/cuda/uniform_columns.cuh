@@ -26,22 +26,41 @@ typedef struct gmg_uniform {
   int deep;        /* pairs of columns of a thread, one behind the other */
 } gmg_uniform;
 
-/* Layout of fields along these axes. */
+/* Layout of fields along the axes of a gmg_uniform. */
 GMG_INLINE gmg_layout gmg_layout_of(const gmg_uniform &s)
 {
   const size_t n[3] = {(size_t)s.n[0], (size_t)s.n[1], (size_t)s.n[2]};
   return gmg_layout_packed(n);
 }
 
-/* Sets sizes and tiles. Tiles are as high as possible with at least `blocks` thread blocks, so that all are resident at once.
-   Slightly too few blocks are better than slightly too many. On an H200, where 264 are resident, norms at 128^3 in double take 15
-   us with 256 blocks, and 17 us with 512. */
-static inline void gmg_uniform_tiles(const gmg_operator *A, int blocks, gmg_uniform *s)
+/* Whether all couplings along an axis are equal: constant coefficients on a uniform mesh. */
+static inline int gmg_is_uniform(const gmg_operator *A)
+{
+  if (A->dim == 1 || gmg_coefficients_of(A) != GMG_CONSTANT) return 0;
+  for (int a = 0; a < A->dim; a++)
+    if (A->uniform[a] != 2 || A->n[a] > 1 << 30) return 0;
+  return 1;
+}
+
+/* Sizes and coefficients, without tiles. */
+static inline gmg_uniform gmg_uniform_grid(const gmg_operator *A)
 {
   const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
-  *s = {};
-  for (int a = 0; a < 3; a++) s->n[a] = (int)A->n[axis[a]], s->wraps[a] = A->wraps[axis[a]];
-  s->shift = (real)A->shift;
+  gmg_uniform s = {};
+  for (int a = 0; a < 3; a++) {
+    s.n[a] = (int)A->n[axis[a]], s.wraps[a] = A->wraps[axis[a]];
+    s.diag[a] = A->diag[axis[a]], s.coupling[a] = (real)A->coupling[axis[a]];
+  }
+  s.shift = (real)A->shift;
+  return s;
+}
+
+/* Sets sizes and tiles. Tiles are as high as possible while there are at least `blocks` thread blocks, which the caller chooses so
+   that all are resident at once. Slightly too few blocks are better than slightly too many. On an H200, where 264 are resident,
+   norms at 128^3 in double take 15 us with 256 blocks, and 17 us with 512. */
+static inline void gmg_uniform_tiles(const gmg_operator *A, int blocks, gmg_uniform *s)
+{
+  *s = gmg_uniform_grid(A);
   s->deep = A->dim == 3 ? 2 : 1;
   const size_t threads[3] = {A->n[0] / 2, (size_t)(s->n[1] / s->deep), (size_t)s->n[2]};
   s->tiles = gmg_tiles_of(threads, A->dim == 3 ? 32 : GMG_THREADS, 64, 2, (size_t)blocks);
@@ -50,13 +69,9 @@ static inline void gmg_uniform_tiles(const gmg_operator *A, int blocks, gmg_unif
 /* Returns 0 if the kernels do not apply. f, u and r are the fields that are read or written in pairs. */
 static inline int gmg_uniform_of(const gmg_operator *A, int blocks, const void *f, const void *u, const void *r, gmg_uniform *s)
 {
-  const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
-  if (A->dim == 1 || gmg_kind_of(A) != GMG_CONSTANT || A->n[0] % 2 || (A->dim == 3 && A->n[1] % 2)) return 0;
-  for (int a = 0; a < A->dim; a++)
-    if (A->uniform[a] != 2 || A->n[a] > 1 << 30) return 0;
+  if (!gmg_is_uniform(A) || A->caller_layouts || A->n[0] % 2 || (A->dim == 3 && A->n[1] % 2)) return 0;
   if (((uintptr_t)f | (uintptr_t)u | (uintptr_t)r) % sizeof(real_pair)) return 0;
   gmg_uniform_tiles(A, blocks, s);
-  for (int a = 0; a < 3; a++) s->diag[a] = A->diag[axis[a]], s->coupling[a] = (real)A->coupling[axis[a]];
   return 1;
 }
 
@@ -65,12 +80,13 @@ static inline int gmg_uniform_of(const gmg_operator *A, int blocks, const void *
 
 #ifdef __CUDACC__
 
-/* Values of a thread's columns in one plane: of a field, or of coefficients. They are loaded in pairs of reals, so scalars must be
-   reals in code with patches. */
+/* Values of a thread's columns in one plane: of a field, or of coefficients. They are loaded in pairs of reals, so in code
+   that uses gmg_patch scalar and real must be the same type. */
 template <int deep> struct gmg_patch {
   real at[deep][2];
 };
 
+/* Loads a patch; zeros if `there` is 0. x points to the first column; behind: distance between pairs of columns. */
 template <int deep>
 static __device__ __forceinline__ gmg_patch<deep> gmg_patch_of(const real *x, size_t behind, int there)
 {
@@ -100,9 +116,9 @@ template <int deep> static __device__ __forceinline__ gmg_patch<deep> gmg_minus(
 }
 
 /* Calls body(k, c, r, rhs) for the planes begin <= k < end of the columns at (i, j). c is the offset of the first value, r the
-   residual, and rhs is f. Both are 0 in planes that do not exist, and if `there` is 0. once > 0: there are exactly `once` planes,
-   all exist, and all loads are issued at once. */
-template <int deep, int once = 0, class Body>
+   residual, and rhs is f. Both are 0 in planes that do not exist, and if `there` is 0. planes_at_once > 0: there are exactly that
+   many planes, all exist, and all loads are issued at once. */
+template <int deep, int planes_at_once = 0, class Body>
 static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, const scalar *f, const scalar *u, int i, int j,
                                                       int begin, int end, int there, Body body)
 {
@@ -122,7 +138,7 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, cons
       diag[d][b] = !there ? 0 : s.shift + gmg_at(s.diag[0], i + b) + gmg_at(s.diag[1], j + d);
   const auto exists = [&](int k) { return gmg_index_exists(k, s.n[2], s.wraps[2]); };
   const auto offset_of = [&](int k) { return exists(k) ? gmg_wrap_index(k, s.n[2], s.wraps[2]) * plane + column : column; };
-  /* the neighbours outside the columns: to the left and right, and in front and behind */
+  /* the neighbours outside the columns to the left and right: beside_of(); in front and behind: front_back_of() */
   const auto beside_of = [&](size_t c) {
     gmg_patch<deep> beside;
 #pragma unroll
@@ -132,45 +148,45 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, cons
     }
     return beside;
   };
-  const auto fence_of = [&](size_t c) {
-    gmg_patch<2> fence = {};
-    if (deep == 1) return fence;
+  const auto front_back_of = [&](size_t c) {
+    gmg_patch<2> front_back = {};
+    if (deep == 1) return front_back;
     const gmg_patch<1> lo = gmg_patch_of<1>(u + c + front, 0, has_front), hi = gmg_patch_of<1>(u + c + back, 0, has_back);
 #pragma unroll
-    for (int b = 0; b < 2; b++) fence.at[0][b] = lo.at[0][b], fence.at[1][b] = hi.at[0][b];
-    return fence;
+    for (int b = 0; b < 2; b++) front_back.at[0][b] = lo.at[0][b], front_back.at[1][b] = hi.at[0][b];
+    return front_back;
   };
   const auto residual_of = [&](real along, const gmg_patch<deep> &below, const gmg_patch<deep> &here, const gmg_patch<deep> &above,
-                               const gmg_patch<deep> &rhs, const gmg_patch<deep> &beside, const gmg_patch<2> &fence) {
+                               const gmg_patch<deep> &rhs, const gmg_patch<deep> &beside, const gmg_patch<2> &front_back) {
     gmg_patch<deep> r;
 #pragma unroll
     for (int d = 0; d < deep; d++)
 #pragma unroll
       for (int b = 0; b < 2; b++) {
         scalar sum = s.coupling[0] * (beside.at[d][b] + here.at[d][1 - b]) + s.coupling[2] * (below.at[d][b] + above.at[d][b]);
-        if (deep == 2) sum += s.coupling[1] * (fence.at[d][b] + here.at[deep - 1 - d][b]);
+        if (deep == 2) sum += s.coupling[1] * (front_back.at[d][b] + here.at[deep - 1 - d][b]);
         r.at[d][b] = rhs.at[d][b] - ((diag[d][b] + along) * here.at[d][b] - sum);
       }
     return r;
   };
-  if (once) {
-    gmg_patch<deep> v[once + 2], rhs[once + 1], beside[once + 1];
-    gmg_patch<2> fence[once + 1];
-    real along[once + 1];
+  if (planes_at_once) {
+    gmg_patch<deep> v[planes_at_once + 2], rhs[planes_at_once + 1], beside[planes_at_once + 1];
+    gmg_patch<2> front_back[planes_at_once + 1];
+    real along[planes_at_once + 1];
 #pragma unroll
-    for (int q = 0; q < once + 2; q++) {
+    for (int q = 0; q < planes_at_once + 2; q++) {
       const int k = begin - 1 + q;
       v[q] = gmg_patch_of<deep>(u + offset_of(k), behind, there && exists(k));
     }
 #pragma unroll
-    for (int q = 0; q < once; q++) {
+    for (int q = 0; q < planes_at_once; q++) {
       const size_t c = column + (size_t)(begin + q) * plane;
-      rhs[q] = gmg_patch_of<deep>(f + c, behind, there), beside[q] = beside_of(c), fence[q] = fence_of(c);
+      rhs[q] = gmg_patch_of<deep>(f + c, behind, there), beside[q] = beside_of(c), front_back[q] = front_back_of(c);
       along[q] = gmg_at(s.diag[2], begin + q);
     }
 #pragma unroll
-    for (int q = 0; q < once; q++) {
-      const gmg_patch<deep> r = residual_of(along[q], v[q], v[q + 1], v[q + 2], rhs[q], beside[q], fence[q]);
+    for (int q = 0; q < planes_at_once; q++) {
+      const gmg_patch<deep> r = residual_of(along[q], v[q], v[q + 1], v[q + 2], rhs[q], beside[q], front_back[q]);
       body(begin + q, column + (size_t)(begin + q) * plane, r, rhs[q]);
     }
     return;
@@ -186,41 +202,43 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, cons
     gmg_patch<deep> r = {};
     if (now) {
       const real along = gmg_at(s.diag[2], gmg_wrap_index(k, s.n[2], s.wraps[2]));
-      const gmg_patch<2> fence = fence_of(c);
-      r = residual_of(along, below, here, above, rhs, beside_of(c), fence);
+      const gmg_patch<2> front_back = front_back_of(c);
+      r = residual_of(along, below, here, above, rhs, beside_of(c), front_back);
     }
     body(k, c, r, rhs);
     below = here, here = above;
   }
 }
 
-/* The first of a thread's wide x deep columns in a tile, at (i, j). */
+/* A thread's wide x deep columns in a tile, the first at (i, j), and their planes begin .. end - 1. there: the columns exist. */
 typedef struct {
   int i, j, begin, end, there;
-} gmg_corner;
+} gmg_column_part;
 
 template <int wide, int deep>
-static __device__ __forceinline__ gmg_corner gmg_corner_of(const gmg_tiles &t, const int n[3], unsigned tile)
+static __device__ __forceinline__ gmg_column_part gmg_column_part_of(const gmg_tiles &t, const int n[3], unsigned tile)
 {
   const unsigned tx = tile % t.count[0], rest = tile / t.count[0], ty = rest % t.count[1], tz = rest / t.count[1];
   const int i = wide * (int)(tx * t.across + threadIdx.x), j = deep * (int)(ty * t.lines + threadIdx.y), begin = (int)(tz * t.high);
   return {i, j, begin, min(begin + (int)t.high, n[2]), i < n[0] && j < n[1]};
 }
 
-/* Calls body(corner) for all tiles of the level. */
+/* Calls body(part) for all tiles of the level. */
 template <int deep, class Body> static __device__ __forceinline__ void gmg_for_tiles(const gmg_uniform &s, Body body)
 {
   for (unsigned tile = blockIdx.x; tile < s.tiles.total; tile += gridDim.x) {
-    const gmg_corner c = gmg_corner_of<2, deep>(s.tiles, s.n, tile);
+    const gmg_column_part c = gmg_column_part_of<2, deep>(s.tiles, s.n, tile);
     if (c.there) body(c);
   }
 }
 
 /* gmg_walk_pairs() for all unknowns of the level. */
-template <int deep, int once = 0, class Body>
+template <int deep, int planes_at_once = 0, class Body>
 static __device__ __forceinline__ void gmg_walk_uniform(const gmg_uniform &s, const scalar *f, const scalar *u, Body body)
 {
-  gmg_for_tiles<deep>(s, [&](const gmg_corner &c) { gmg_walk_pairs<deep, once>(s, f, u, c.i, c.j, c.begin, c.end, 1, body); });
+  gmg_for_tiles<deep>(s, [&](const gmg_column_part &c) {
+    gmg_walk_pairs<deep, planes_at_once>(s, f, u, c.i, c.j, c.begin, c.end, 1, body);
+  });
 }
 
 #endif

@@ -18,13 +18,13 @@ typedef double2 real_vector;
    blocks per multiprocessor. */
 enum { LANE_COLS = 16 / sizeof(real), WARP_COLS = 30 * LANE_COLS, BLOCK_WARPS = 4, ROW_BLOCKS = 4 };
 
-static inline gmg_grid gmg_warp_grid(size_t warps)
+static inline gmg_launch_shape gmg_warp_shape(size_t warps)
 {
   return {dim3((unsigned)((warps + BLOCK_WARPS - 1) / BLOCK_WARPS)), dim3(32 * BLOCK_WARPS), 0};
 }
 
-/* A lane's values of a row: of a field, or of coefficients. They are loaded in vectors of reals, so scalars must be reals in code
-   with cells. */
+/* A lane's values of a row: of a field, or of coefficients. They are loaded in vectors of reals, so in code that uses gmg_cells
+   scalar and real must be the same type. */
 typedef struct {
   real at[LANE_COLS];
 } gmg_cells;
@@ -35,8 +35,8 @@ static inline int gmg_has_whole_rows(size_t columns, const void *x, const void *
   return columns % LANE_COLS == 0 && ((uintptr_t)x | (uintptr_t)y | (uintptr_t)z) % sizeof(real_vector) == 0;
 }
 
-/* The number of rows of a part, if `rows` are divided into parts for warps so that all finish soonest. `beside` parts are next to
-   each other, `room` warps are resident, and each processes `fill` extra rows. */
+/* Divides `rows` into parts, so that all warps finish soonest, and returns the number of rows of a part. A warp processes one part,
+   and `fill` extra rows with it. `beside` parts lie side by side; `room` warps are resident. */
 static inline int gmg_rows_of_part(int rows, size_t beside, size_t room, int fill, int min_rows)
 {
   size_t best = 0;
@@ -64,9 +64,9 @@ typedef struct {
 static inline gmg_pair_maps gmg_pair_maps_of(const gmg_map map[3])
 {
   const gmg_map *m = &map[1];
-  const int before = m->at[0] - (2 * m->begin - 1); /* the first column read, 0 to 3 */
+  const int before = m->at[0] - (2 * m->begin - 1); /* how many of the four columns precede the first one read */
   gmg_pair_maps p = {map[0], map[1], m->begin, m->begin, {0, 0, 0, 0}};
-  if (m->out != 1 || m->in != 2 || m->begin >= m->end || before < 0 || before + m->width > 4) return p;
+  if (m->period != 1 || m->step != 2 || m->begin >= m->end || before < 0 || before + m->width > 4) return p;
   for (int i = 0; i < m->width; i++) p.weight[before + i] = (real)m->repeat[0][i];
   p.end = m->end;
   return p;
@@ -78,16 +78,16 @@ typedef struct {
   real own, side;
 } gmg_pair_weights;
 
-/* Weights of fine rows 2 K and 2 K + 1. They are the same for begin <= K < end. */
+/* The repeated weights of linear interpolation: those of fine rows 2 K and 2 K + 1, the same for begin <= K < end. */
 typedef struct {
   gmg_pair_weights w[2];
   int begin, end;
-} gmg_pair_family;
+} gmg_repeated_pairs;
 
-static inline gmg_pair_family gmg_pair_family_of(const gmg_map *m)
+static inline gmg_repeated_pairs gmg_repeated_pairs_of(const gmg_map *m)
 {
-  gmg_pair_family p = {{}, (m->begin + 1) / 2, m->end / 2};
-  if (m->out != 2 || m->in != 1 || m->begin >= m->end) p.end = p.begin;
+  gmg_repeated_pairs p = {{}, (m->begin + 1) / 2, m->end / 2};
+  if (m->period != 2 || m->step != 1 || m->begin >= m->end) p.end = p.begin;
   for (int b = 0; b < 2 && p.begin < p.end; b++) {
     const int j = (b + m->begin) % 2, own = (m->begin + j) / 2 - m->at[j], side = own - 1 + 2 * b;
     if (own >= 0 && own < m->width) p.w[b].own = (real)m->repeat[j][own];
@@ -136,7 +136,8 @@ template <int whole> struct gmg_lane_columns {
   int seam, n;          /* columns before the seam of a periodic axis; length of the axis */
   unsigned exists, own; /* one bit per unit */
 
-  /* The columns from i on, in a level of n columns and a block that ends before column `end`, with a margin after it. */
+  /* The columns from i on, in a level of `columns` columns. The block ends before column `end`; `margin` columns after it are read,
+     too. has_own: whether the lane has columns that belong to the block. */
   __device__ __forceinline__ gmg_lane_columns(int i, int columns, int wraps, int end, int margin, int has_own)
   {
     exists = own = 0, n = columns;
@@ -151,8 +152,9 @@ template <int whole> struct gmg_lane_columns {
   __device__ __forceinline__ int owns(int c) const { return own >> (whole ? 0 : c) & 1; }
   __device__ __forceinline__ int at(int c) const { return first + c - (!whole && c >= seam ? n : 0); }
 
-  /* number of pairs of own columns; storing the lane's part of a coarse row */
+  /* The number of pairs of own columns. */
   __device__ __forceinline__ int own_pairs() const { return whole ? (own ? LANE_PAIRS : 0) : __popc(own) / 2; }
+  /* Stores the lane's part of a coarse row, as far as its columns are its own. */
   __device__ __forceinline__ void write_pairs(scalar *coarse, const gmg_coarse_cells &part) const
   {
     if (whole && own) *(gmg_coarse_cells *)coarse = part;
@@ -191,7 +193,7 @@ struct gmg_load_shared {
 struct gmg_checked {
   static constexpr int value = 1;
 };
-struct gmg_plain {
+struct gmg_unchecked {
   static constexpr int value = 0;
 };
 
@@ -207,12 +209,12 @@ typedef struct {
   real w[LANE_PAIRS][4];
   scalar next[LANE_PAIRS];
   gmg_coarse_cells part;
-} gmg_gather;
+} gmg_row_restriction;
 
 /* Weights for coarse columns I .. I + pairs - 1. */
-static __device__ __forceinline__ gmg_gather gmg_gather_of(const gmg_pair_maps &p, int I, int pairs)
+static __device__ __forceinline__ gmg_row_restriction gmg_row_restriction_of(const gmg_pair_maps &p, int I, int pairs)
 {
-  gmg_gather g;
+  gmg_row_restriction g;
 #pragma unroll
   for (int d = 0; d < LANE_PAIRS; d++) {
     g.part.at[d] = g.next[d] = 0;
@@ -222,10 +224,11 @@ static __device__ __forceinline__ gmg_gather gmg_gather_of(const gmg_pair_maps &
   return g;
 }
 
-/* Adds fine row k. Rows must be passed in order, from 2 J0 - 1 to 2 J1. Returns the coarse row that is now complete, or -1. An odd
-   fine row is the first of coarse row J and the third of J - 1. An even one is the second of J and the last of J - 1. */
-static __device__ __forceinline__ int gmg_gather_row(const gmg_pair_maps &p, int J0, int J1, int k, const gmg_cells &r,
-                                                     gmg_gather *g)
+/* Adds fine row k to coarse rows J = (k + 1) / 2 and J - 1. Rows must be passed in order, from 2 J0 - 1 to 2 J1. Returns the coarse
+   row that is now complete, or -1. Each coarse row reads four fine rows: an odd fine row is the first of J and the third of J - 1,
+   an even one is the second of J and the last of J - 1. */
+static __device__ __forceinline__ int gmg_restrict_row(const gmg_pair_maps &p, int J0, int J1, int k, const gmg_cells &r,
+                                                       gmg_row_restriction *g)
 {
   const scalar left = __shfl_up_sync(~0u, r.at[LANE_COLS - 1], 1), right = __shfl_down_sync(~0u, r.at[0], 1);
   const int J = (k + 1) / 2, odd = k & 1;
@@ -244,6 +247,7 @@ static __device__ __forceinline__ int gmg_gather_row(const gmg_pair_maps &p, int
   return odd ? -1 : J - 1;
 }
 
+/* Weights of fine index i. */
 static __device__ __forceinline__ gmg_pair_weights gmg_pair_weights_of(const gmg_map &m, int i)
 {
   const int own = i >> 1;
@@ -251,7 +255,8 @@ static __device__ __forceinline__ gmg_pair_weights gmg_pair_weights_of(const gmg
 }
 
 /* Weights of row 2 K + q. */
-static __device__ __forceinline__ gmg_pair_weights gmg_pair_weights_of(const gmg_map &m, const gmg_pair_family &same, int K, int q)
+static __device__ __forceinline__ gmg_pair_weights gmg_pair_weights_of(const gmg_map &m, const gmg_repeated_pairs &same, int K,
+                                                                       int q)
 {
   return K >= same.begin && K < same.end ? same.w[q] : gmg_pair_weights_of(m, 2 * K + q);
 }
@@ -259,11 +264,11 @@ static __device__ __forceinline__ gmg_pair_weights gmg_pair_weights_of(const gmg
 /* Weights of a lane's fine columns along the line. */
 typedef struct {
   gmg_pair_weights of[LANE_PAIRS][2];
-} gmg_spread;
+} gmg_row_prolongation;
 
 /* Interpolates a lane's part of a coarse row to its fine columns. left, right: the coarse values beside the part. */
-static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, const scalar c[LANE_PAIRS], scalar left,
-                                                           scalar right)
+static __device__ __forceinline__ gmg_cells gmg_prolong_row(const gmg_row_prolongation &s, const scalar c[LANE_PAIRS],
+                                                            scalar left, scalar right)
 {
   gmg_cells e;
 #pragma unroll
@@ -274,10 +279,10 @@ static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, 
   return e;
 }
 
-/* gmg_spread_row() with the values beside the part taken from the neighbouring lanes. */
-static __device__ __forceinline__ gmg_cells gmg_spread_row(const gmg_spread &s, const scalar c[LANE_PAIRS])
+/* gmg_prolong_row() with the values beside the part taken from the neighbouring lanes. */
+static __device__ __forceinline__ gmg_cells gmg_prolong_row(const gmg_row_prolongation &s, const scalar c[LANE_PAIRS])
 {
-  return gmg_spread_row(s, c, __shfl_up_sync(~0u, c[LANE_PAIRS - 1], 1), __shfl_down_sync(~0u, c[0], 1));
+  return gmg_prolong_row(s, c, __shfl_up_sync(~0u, c[LANE_PAIRS - 1], 1), __shfl_down_sync(~0u, c[0], 1));
 }
 
 /* The residual of a row; more: added to its diagonal. Wrong in the first and the last column of the warp. */
@@ -309,21 +314,21 @@ static __device__ __forceinline__ void gmg_walk_rows(const gmg_uniform &s, const
 #pragma unroll
   for (int c = 0; c < COLS; c++) diag.at[c] = s.shift + gmg_at(s.diag[0], x.has(c) ? x.at(c) : 0) + gmg_at(s.diag[1], 0) + inner;
   const auto is_there = [&](int k) { return gmg_index_exists(k, n, s.wraps[2]); };
-  const auto ask = [&](int slot, int row) {
+  const auto load = [&](int slot, int row) {
     us[slot] = x.read(u + row, gmg_load_constant());
     fs[slot] = x.read(f + row, gmg_load_constant());
   };
-  const auto ask_row = [&](int slot, int k) {
+  const auto load_row = [&](int slot, int k) {
     us[slot] = fs[slot] = {};
-    if (is_there(k)) ask(slot, gmg_wrap_index(k, n, s.wraps[2]) * stride);
+    if (is_there(k)) load(slot, gmg_wrap_index(k, n, s.wraps[2]) * stride);
   };
 #pragma unroll
-  for (int t = 0; t < AHEAD + 2; t++) ask_row(t, begin - 1 + t);
+  for (int t = 0; t < AHEAD + 2; t++) load_row(t, begin - 1 + t);
   const auto step = [&](auto checks, int t, int k) {
     constexpr int checked = decltype(checks)::value;
     const gmg_cells below = us[t], here = us[(t + 1) % SLOTS], above = us[(t + 2) % SLOTS], rhs = fs[(t + 1) % SLOTS];
-    if (checked) ask_row((t + AHEAD + 2) % SLOTS, k + AHEAD + 1);
-    else ask((t + AHEAD + 2) % SLOTS, (k + AHEAD + 1) * stride);
+    if (checked) load_row((t + AHEAD + 2) % SLOTS, k + AHEAD + 1);
+    else load((t + AHEAD + 2) % SLOTS, (k + AHEAD + 1) * stride);
     const real more = checked && is_there(k) ? gmg_at(s.diag[2], gmg_wrap_index(k, n, s.wraps[2])) - inner : (real)0;
     gmg_cells r = gmg_residual_of_row(s.coupling, diag, more, below, here, above, rhs);
 #pragma unroll
@@ -334,7 +339,7 @@ static __device__ __forceinline__ void gmg_walk_rows(const gmg_uniform &s, const
   for (int k = begin; k < end; k += SLOTS) { /* rows far from walls and seams need no checks */
     if (k > 0 && k + SLOTS <= end && k + SLOTS + AHEAD < n) {
 #pragma unroll
-      for (int t = 0; t < SLOTS; t++) step(gmg_plain(), t, k + t);
+      for (int t = 0; t < SLOTS; t++) step(gmg_unchecked(), t, k + t);
     } else {
 #pragma unroll
       for (int t = 0; t < SLOTS; t++)

@@ -1,5 +1,5 @@
 /* Coefficients, fluxes and boundary values on faces, on host threads (operator/faces.h). Arrays of axis a have n[a] + 1 values
-   along it. Called through gmg_stencil_ops. */
+   along it. Called through gmg_grid_ops. */
 #include "stencil/operator/faces.h"
 
 #include <string.h>
@@ -7,10 +7,10 @@
 /* Number of rows of a face array. A row is contiguous along axis 0. */
 static size_t rows_of(gmg_layout l) { return l.n[1] * l.n[2]; }
 
-static void harmonic_axis(const gmg_exec *e, const gmg_operator *A, int a, const real *beta, real *face)
+static void harmonic_axis(const gmg_exec *e, const gmg_operator *A, int a, gmg_layout unknowns, const real *beta, real *face)
 {
-  const gmg_layout faces = gmg_face_layout_of(A, a), unknowns = gmg_layout_of(A);
-  const real *w = A->weight[a];
+  const gmg_layout faces = gmg_face_layout_of(A, a);
+  const real *w = A->volume[a];
   const int cells = A->centering == GMG_CELL;
   const size_t n0 = A->n[0];
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
@@ -27,31 +27,32 @@ static void harmonic_axis(const gmg_exec *e, const gmg_operator *A, int a, const
     }
     const real *restrict in = beta + gmg_offset(unknowns, 0, j, k);
     for (size_t i = 1; i < n0; i++) out[i] = gmg_in_series(cells ? w[i - 1] : 1, in[i - 1], cells ? w[i] : 1, in[i]);
-    for (size_t i = 0; i <= n0; i += n0) out[i] = gmg_harmonic_face(A, 0, gmg_face_at(0, i, j, k), beta);
+    for (size_t i = 0; i <= n0; i += n0) out[i] = gmg_harmonic_face(A, 0, gmg_face_at(0, i, j, k), unknowns, beta);
   }
 }
 
-void R(gmg_harmonic_faces_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *beta)
+void R(gmg_harmonic_faces_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, gmg_array beta)
 {
   for (int a = 0; a < A->dim; a++) {
     const gmg_layout p = gmg_wall_layout_of(A, a);
     real *face = (real *)A->face[a];
-    harmonic_axis(e, A, a, beta, face);
+    harmonic_axis(e, A, a, beta.layout, beta.values, face);
     for (int side = 0; side < 2; side++)
       for (size_t z = 0; z < p.n[1] && gmg_extrapolates(A, faces, a, side); z++)
         for (size_t y = 0; y < p.n[0]; y++)
-          face[gmg_face_offset(A, a, gmg_wall_face(A, a, side, y, z))] = gmg_robin_face(A, a, side, y, z, beta);
+          face[gmg_face_offset(A, a, gmg_wall_face(A, a, side, y, z))] = gmg_robin_face(A, a, side, y, z, beta.layout, beta.values);
   }
 }
 
-void R(gmg_copy_faces_host)(const gmg_exec *e, const gmg_operator *A, int a, const void *beta_face)
+void R(gmg_copy_faces_host)(const gmg_exec *e, const gmg_operator *A, int a, gmg_array beta_face)
 {
   const gmg_layout l = gmg_face_layout_of(A, a);
   real *to = (real *)A->face[a];
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t row = 0; row < rows_of(l); row++) {
     const size_t j = row % l.n[1], k = row / l.n[1];
-    const real *in = (const real *)beta_face + gmg_face_offset(A, a, gmg_given_face(A, a, gmg_face_at(a, 0, j, k)));
+    const gmg_face from = gmg_given_face(A, a, gmg_face_at(a, 0, j, k));
+    const real *in = (const real *)beta_face.values + gmg_offset_across(beta_face.layout, a, from.x, from.y, from.z);
     real *out = to + gmg_offset(l, 0, j, k);
     memcpy(out, in, l.n[0] * sizeof(real));
     if (a == 0 && A->wraps[0]) out[A->n[0]] = in[0];
@@ -72,7 +73,7 @@ void R(gmg_coarsen_walls_host)(const gmg_exec *e, const gmg_operator *A, const g
 void R(gmg_flux_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, int a, const void *u, void *flux,
                       void *gradient)
 {
-  const gmg_layout l = gmg_face_layout_of(A, a);
+  const gmg_layout l = gmg_face_layout_of(A, a), at = gmg_residual_layouts_of(A).u;
   const real *beta = A->face[a];
   scalar *F = flux, *G = gradient;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
@@ -80,7 +81,7 @@ void R(gmg_flux_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces 
     for (size_t i = 0, j = row % l.n[1], k = row / l.n[1]; i < l.n[0]; i++) {
       const size_t c = gmg_offset(l, i, j, k);
       const real b = beta ? beta[c] : 1;
-      const scalar slope = gmg_slope(A, faces, a, gmg_face_at(a, i, j, k), b, u);
+      const scalar slope = gmg_slope(A, faces, a, gmg_face_at(a, i, j, k), b, at, u);
       if (G) G[c] = slope;
       if (F) F[c] = -b * slope;
     }

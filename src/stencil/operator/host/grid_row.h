@@ -14,7 +14,7 @@ enum { GMG_SEGMENT = 4096 };
 typedef struct {
   const scalar *u, *y_lo, *y_hi, *z_lo, *z_hi; /* this line and its neighbours */
   const real *lo, *hi, *diag;                /* coefficients along axis 0 */
-  real c_lo[3], c_hi[3], c_diag;             /* of axes 1 and 2, and the shift */
+  real c_lo[3], c_hi[3], c_diag;             /* coefficients along axes 1 and 2; c_diag includes the shift */
   const real *lo_diag, *hi_diag;             /* with coefficients on faces: the faces' parts of the diagonal */
   real d_lo[3], d_hi[3];
   const real *x_face, *y_face[2], *z_face[2], *sigma;
@@ -32,14 +32,14 @@ typedef struct {
 static inline size_t gmg_segments(const gmg_operator *A) { return (A->n[0] + GMG_SEGMENT - 1) / GMG_SEGMENT; }
 static inline size_t gmg_tasks(const gmg_operator *A) { return gmg_segments(A) * A->n[1] * A->n[2]; }
 
-/* Lines in blocks of GMG_ROWS through all planes. The next plane needs only these lines of the previous one, and they stay in the
-   cache. */
-enum { GMG_ROWS = 32 };
+/* Lines are processed in blocks of GMG_LINES, each block through all planes: a plane needs only the block's lines of the previous
+   one, which are still in the cache. gmg_blocked_line() is line number t in this order. */
+enum { GMG_LINES = 32 };
 
 static inline size_t gmg_blocked_line(size_t rows, size_t planes, size_t t)
 {
-  const size_t block = t / (GMG_ROWS * planes), first = block * GMG_ROWS, rest = t - first * planes;
-  const size_t high = rows - first < GMG_ROWS ? rows - first : GMG_ROWS;
+  const size_t block = t / (GMG_LINES * planes), first = block * GMG_LINES, rest = t - first * planes;
+  const size_t high = rows - first < GMG_LINES ? rows - first : GMG_LINES;
   return rest / high * rows + first + rest % high;
 }
 
@@ -58,15 +58,15 @@ static inline size_t gmg_task_number(const gmg_operator *A, size_t i, size_t j, 
   return (k * A->n[1] + j) * gmg_segments(A) + i / GMG_SEGMENT;
 }
 
-static inline gmg_task gmg_whole_row(const gmg_operator *A, size_t j, size_t k)
+static inline gmg_task gmg_whole_line(const gmg_operator *A, size_t j, size_t k)
 {
   return (gmg_task){0, A->n[0], j, k, gmg_offset(gmg_layout_of(A), 0, j, k)};
 }
 
-/* Row m of a slice. A slice is a plane in 3D, and a row in 2D. */
-static inline gmg_task gmg_row_of_slice(const gmg_operator *A, size_t slice, size_t m)
+/* Line m of a slice. A slice is a plane in 3D, and a line in 2D. */
+static inline gmg_task gmg_line_of_slice(const gmg_operator *A, size_t slice, size_t m)
 {
-  return A->dim == 3 ? gmg_whole_row(A, m, slice) : gmg_whole_row(A, slice, 0);
+  return A->dim == 3 ? gmg_whole_line(A, m, slice) : gmg_whole_line(A, slice, 0);
 }
 
 static inline gmg_task gmg_blocked_task(const gmg_operator *A, size_t t)
@@ -110,7 +110,7 @@ static inline gmg_line gmg_line_coefficients(const gmg_operator *A, size_t j, si
 
 static inline gmg_line gmg_line_at(const gmg_operator *A, const scalar *u, size_t j, size_t k)
 {
-  const gmg_layout at = gmg_layout_of(A);
+  const gmg_layout at = gmg_residual_layouts_of(A).u;
   gmg_line l = gmg_line_coefficients(A, j, k);
   l.u = u + gmg_offset(at, 0, j, k);
   l.y_lo = u + gmg_offset(at, 0, gmg_below(A, 1, j), k), l.y_hi = u + gmg_offset(at, 0, gmg_above(A, 1, j), k);
@@ -144,7 +144,7 @@ GMG_INLINE gmg_row gmg_line_inner_row(const int dim, const int kind, const int u
 }
 
 /* The form of an operator, one of GMG_FORMS. */
-static inline int gmg_form_of(const gmg_operator *A) { return GMG_FORM(A->dim, gmg_kind_of(A)); }
+static inline int gmg_form_of(const gmg_operator *A) { return GMG_FORM(A->dim, gmg_coefficients_of(A)); }
 
 GMG_INLINE gmg_neighbours gmg_line_near(const gmg_line *l, size_t i, scalar left, scalar right)
 {
@@ -169,8 +169,8 @@ static inline const real *gmg_inverse_along(gmg_inverse *known, const gmg_line *
 }
 
 /* Relaxes the unknowns begin .. end - 1 whose index has the given parity. u are the line's own values; it must have one more value
-   beyond either end. All lanes are computed and half of them are stored, because unit stride is faster than half the work. No value
-   read here is written here. inverse: 1 / diagonal, or NULL. */
+   beyond either end. All lanes are computed and half of them are stored, because unit stride is faster than half the work. No
+   neighbour that is read here is written here. inverse: 1 / diagonal, or NULL. */
 GMG_INLINE void gmg_line_relax(const int dim, const int kind, const gmg_line *l, const scalar *f, scalar *u, int begin, int end,
                                int parity, const real *inverse, real omega)
 {
@@ -191,7 +191,7 @@ GMG_INLINE void gmg_line_relax(const int dim, const int kind, const gmg_line *l,
     }
 }
 
-/* A function of one unknown: its row, and the values around it. */
+/* A function of one unknown: of its row, the values around it, two constants c0 and c1, and the previous value of the result. */
 typedef scalar gmg_point(const int dim, gmg_row a, gmg_neighbours near, scalar f, scalar u, real c0, real c1, scalar old);
 
 GMG_INLINE scalar gmg_residual_point(const int dim, gmg_row a, gmg_neighbours near, scalar f, scalar u, real c0, real c1,
@@ -246,12 +246,13 @@ GMG_INLINE void gmg_line_map(const int dim, const int kind, gmg_point *const poi
 }
 
 /* gmg_line_map() for a task; its first value is stored at `out`. f must be a field, even if point() does not read it. The caller
-   distributes the tasks. Its loop must name `point`, or the compiler cannot inline it, and calls it for every unknown. */
+   distributes the tasks. It must pass `point` by the function's name. Otherwise the compiler cannot inline it, and calls it for
+   every unknown. */
 GMG_INLINE void gmg_task_map(gmg_point *const point, const gmg_operator *A, const gmg_task w, const scalar *f, const scalar *u,
                              real c0, real c1, scalar *out)
 {
   const gmg_line l = gmg_line_at(A, u, w.j, w.k);
-  const scalar *rhs = f + w.offset;
+  const scalar *rhs = f + gmg_offset(gmg_residual_layouts_of(A).f, 0, w.j, w.k);
 #define MAP(dim, kind) \
   case GMG_FORM(dim, kind): gmg_line_map(dim, kind, point, l, w.begin, w.end, rhs, c0, c1, out); break;
   switch (gmg_form_of(A)) { GMG_FORMS(MAP) }
@@ -263,7 +264,7 @@ GMG_INLINE void gmg_field_map(gmg_point *const point, const gmg_operator *A, siz
                               real c1, scalar *out)
 {
   const gmg_task w = gmg_blocked_task(A, t);
-  gmg_task_map(point, A, w, f, u, c0, c1, out + w.offset + w.begin);
+  gmg_task_map(point, A, w, f, u, c0, c1, out + gmg_offset(gmg_residual_layouts_of(A).r, w.begin, w.j, w.k));
 }
 
 #endif

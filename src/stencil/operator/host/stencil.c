@@ -1,7 +1,7 @@
-/* Residual, operator, norms and inner products on host threads. Compiled once per real type. Called through gmg_stencil_ops
-   (stencil/stencil.h). */
+/* Residual, operator, norms and inner products on host threads. Compiled once per real type. Called through
+   gmg_operator_ops and gmg_grid_ops. */
 #include "sums.h"
-#include "stencil/stencil.h"
+#include "stencil/grid_ops.h"
 
 #include "core/cg_scalars.h"
 
@@ -32,27 +32,29 @@ typedef struct {
 } terms;
 
 /* Sums of squares of f - A u and of f. Stores r = scale (f - A u) in low precision. */
-static gmg_sums residual_sums(const void *what, const gmg_task *w)
+static gmg_two_sums residual_sums(const void *what, const gmg_task *w)
 {
   const terms *x = what;
-  const size_t first = w->offset + w->begin, length = w->end - w->begin;
+  const gmg_residual_layouts at = gmg_residual_layouts_of(x->A);
+  const scalar *f = x->f + gmg_offset(at.f, w->begin, w->j, w->k);
+  const size_t length = w->end - w->begin;
   scalar line[GMG_SEGMENT];
   gmg_task_map(gmg_residual_point, x->A, *w, x->f, x->u, 0, 0, line);
-  const gmg_sums squares = {sum_of_squares(line, length), x->with_f ? sum_of_squares(x->f + first, length) : 0};
+  const gmg_two_sums squares = {sum_of_squares(line, length), x->with_f ? sum_of_squares(f, length) : 0};
   if (!x->r) return squares;
   const real scale = x->scale;
-  low_scalar *restrict to = (low_scalar *)x->r + first;
+  low_scalar *restrict to = (low_scalar *)x->r + gmg_offset(at.r, w->begin, w->j, w->k);
 #pragma omp simd
   for (size_t i = 0; i < length; i++) to[i] = (low_scalar)(scale * line[i]);
   return squares;
 }
 
-static double measure_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *size,
+static double measure_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *divisor,
                                gmg_scale *s, void *r, double *f_norm, gmg_wait wait)
 {
-  const double scale = size ? 1 / *size : s ? s->next : 1;
+  const double scale = divisor ? 1 / *divisor : s ? s->next : 1;
   const terms x = {.A = A, .f = f, .u = u, .with_f = f_norm != NULL, .scale = (real)scale, .r = r};
-  const gmg_sums squares = gmg_sum_tasks(e, A, gmg_blocked_task, residual_sums, &x);
+  const gmg_two_sums squares = gmg_sum_tasks(e, A, gmg_blocked_task, residual_sums, &x);
   const double norm = sqrt(squares.first);
   if (f_norm) *f_norm = sqrt(squares.second);
   if (s) gmg_scale_note(s, scale, norm);
@@ -87,12 +89,12 @@ GMG_INLINE scalar magnitude_point(const int dim, gmg_row a, gmg_neighbours near,
   return a.diag * gmg_absolute(u) + gmg_row_sum(dim, a, near);
 }
 
-static gmg_sums magnitude_sums(const void *what, const gmg_task *w)
+static gmg_two_sums magnitude_sums(const void *what, const gmg_task *w)
 {
   const terms *x = what;
   scalar line[GMG_SEGMENT];
   gmg_task_map(magnitude_point, x->A, *w, x->u, x->u, 0, 0, line);
-  return (gmg_sums){sum_of_squares(line, w->end - w->begin), 0};
+  return (gmg_two_sums){sum_of_squares(line, w->end - w->begin), 0};
 }
 
 static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
@@ -103,13 +105,13 @@ static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
 
 static double volume_beside(const gmg_operator *A, const gmg_task *w)
 {
-  return (double)((const real *)A->weight[1])[w->j] * (double)((const real *)A->weight[2])[w->k];
+  return (double)((const real *)A->volume[1])[w->j] * (double)((const real *)A->volume[2])[w->k];
 }
 
-/* Sum of w conj(c) y along the line of a task. low: c is in low precision; a constant after inlining. */
+/* Sum over a task's line of conj(c) y times the control volume. low: c is in low precision; a constant after inlining. */
 GMG_INLINE wide_scalar line_dot(const int low, const gmg_operator *A, const gmg_task w, const void *c, const void *y)
 {
-  const real *restrict w0 = A->weight[0];
+  const real *restrict w0 = A->volume[0];
   const scalar *restrict high_c = (const scalar *)c + w.offset;
   const low_scalar *restrict low_c = (const low_scalar *)c + w.offset;
   const scalar *restrict Y = (const scalar *)y + w.offset;
@@ -120,28 +122,28 @@ GMG_INLINE wide_scalar line_dot(const int low, const gmg_operator *A, const gmg_
   return volume_beside(A, &w) * sum;
 }
 
-/* The parts of a scalar. */
-static gmg_sums parts_of(wide_scalar x) { return (gmg_sums){gmg_real_part(x), gmg_imaginary_part(x)}; }
+/* The real and the imaginary part of a scalar. */
+static gmg_two_sums parts_of(wide_scalar x) { return (gmg_two_sums){gmg_real_part(x), gmg_imaginary_part(x)}; }
 
-static gmg_sums dot_sums(const void *what, const gmg_task *w)
+static gmg_two_sums dot_sums(const void *what, const gmg_task *w)
 {
   const terms *x = what;
   return parts_of(x->low ? line_dot(1, x->A, *w, x->f, x->u) : line_dot(0, x->A, *w, x->f, x->u));
 }
 
-/* Sum of w f. */
-static gmg_sums weighted_sums(const void *what, const gmg_task *w)
+/* Sum of f times the control volume. */
+static gmg_two_sums weighted_sums(const void *what, const gmg_task *w)
 {
   const terms *x = what;
-  const real *restrict w0 = x->A->weight[0];
-  const scalar *restrict f = x->f + w->offset;
+  const real *restrict w0 = x->A->volume[0];
+  const scalar *restrict f = x->f + gmg_offset(gmg_residual_layouts_of(x->A).u, 0, w->j, w->k);
   wide_scalar sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (size_t i = w->begin; i < w->end; i++) sum += (double)w0[i] * (wide_scalar)f[i];
   return parts_of(volume_beside(x->A, w) * sum);
 }
 
-/* The real part. Only with complex scalars does an inner product have another. */
+/* Returns the real part. The imaginary part is 0 unless scalars are complex. */
 static double field_dot(const gmg_exec *e, const gmg_operator *A, int low, const void *c, const void *y)
 {
   const terms x = {.A = A, .f = c, .u = y, .low = low};
@@ -152,24 +154,24 @@ static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const
 
 static void cg_beta(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_cg_scalars *d)
 {
-  gmg_cg_set_beta(d, flexible, (c.size ? *c.size : 1) * field_dot(e, A, c.low, c.z, y));
+  gmg_cg_set_beta(d, flexible, (c.scale ? *c.scale : 1) * field_dot(e, A, c.low, c.z, y));
 }
 
 static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
 {
-  e->vector->add(e, A->cells, -dot(e, A, x, NULL) / volume, x);
+  gmg_array_add(e, gmg_residual_layouts_of(A).u, -dot(e, A, x, NULL) / volume, x);
 }
 
-GMG_STENCIL_PARTS(GMG_DECLARE_PART, host)
+GMG_GRID_PARTS(GMG_DECLARE_PART, host)
 GMG_DECLARE_OPERATION(correct_residual, host) /* in update_apply.c */
 GMG_DECLARE_OPERATION(cg_direction, host)
 GMG_DECLARE_OPERATION(restrict_residual, host) /* in tensor.c */
 
 static void interpolated_residual(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
-                                  void *u, const double *size, void *r)
+                                  void *u, const double *divisor, void *r)
 {
-  R(gmg_tensor_host)(e, map, coarse, u, 0);
-  (void)measure_residual(e, A, f, u, size, NULL, r, NULL, GMG_ENQUEUE);
+  gmg_transfer(e, map, gmg_layout_of_columns(map), coarse, gmg_residual_layouts_of(A).u, u);
+  (void)measure_residual(e, A, f, u, divisor, NULL, r, NULL, GMG_ENQUEUE);
 }
 
 const gmg_operator_ops R(gmg_seven_point_host) = {.residual = residual,
@@ -182,5 +184,5 @@ const gmg_operator_ops R(gmg_seven_point_host) = {.residual = residual,
                                                   .cg_direction = R(gmg_cg_direction_host),
                                                   .restrict_residual = R(gmg_restrict_residual_host)};
 
-const gmg_stencil_ops R(gmg_stencil_host) = {.dot = dot, .remove_mean = remove_mean, .cg_beta = cg_beta,
-                                             GMG_STENCIL_PARTS(GMG_PART, host)};
+const gmg_grid_ops R(gmg_grid_host) = {.dot = dot, .remove_mean = remove_mean, .cg_beta = cg_beta,
+                                       GMG_GRID_PARTS(GMG_PART, host)};

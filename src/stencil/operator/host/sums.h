@@ -8,36 +8,37 @@
 
 typedef struct {
   double first, second;
-} gmg_sums;
+} gmg_two_sums;
 
-static inline void gmg_add_sums(gmg_sums *to, gmg_sums more)
+static inline void gmg_add_sums(gmg_two_sums *to, gmg_two_sums more)
 {
   to->first += more.first;
   to->second += more.second;
 }
 
-/* Over the processes, too. */
-static inline gmg_sums gmg_total_of(const gmg_exec *e, const gmg_sums *part, size_t n)
+/* The sum of n parts, over all processes. */
+static inline gmg_two_sums gmg_total_of(const gmg_exec *e, const gmg_two_sums *part, size_t n)
 {
-  gmg_sums total = {0, 0};
+  gmg_two_sums total = {0, 0};
   for (size_t i = 0; i < n; i++) gmg_add_sums(&total, part[i]);
   double both[2] = {total.first, total.second};
   e->comm->sum(e, 2, both);
-  return (gmg_sums){both[0], both[1]};
+  return (gmg_two_sums){both[0], both[1]};
 }
 
 /* Computes the sums of one task. what: the operands. */
-typedef gmg_sums gmg_task_sums(const void *what, const gmg_task *w);
+typedef gmg_two_sums gmg_task_sums(const void *what, const gmg_task *w);
 
-static inline gmg_sums gmg_sum_tasks(const gmg_exec *e, const gmg_operator *A, gmg_task (*task)(const gmg_operator *A, size_t t),
-                                     gmg_task_sums *sums_of, const void *what)
+static inline gmg_two_sums gmg_sum_tasks(const gmg_exec *e, const gmg_operator *A,
+                                         gmg_task (*task)(const gmg_operator *A, size_t t), gmg_task_sums *sums_of,
+                                         const void *what)
 {
   enum { MAX_SHARES = 256 };
   const size_t tasks = gmg_tasks(A), share = tasks / MAX_SHARES + 1, shares = (tasks + share - 1) / share;
-  gmg_sums part[MAX_SHARES];
+  gmg_two_sums part[MAX_SHARES];
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t s = 0; s < shares; s++) {
-    part[s] = (gmg_sums){0, 0};
+    part[s] = (gmg_two_sums){0, 0};
     for (size_t t = s * share; t < tasks && t < (s + 1) * share; t++) {
       const gmg_task w = task(A, t);
       gmg_add_sums(&part[s], sums_of(what, &w));

@@ -1,18 +1,18 @@
 /* Changes a field and applies the operator to the result, in one pass over memory. In a thread's slices (planes in 3D, lines in 2D)
-   the operator follows the change by one slice and one line. At both ends of the thread's share it waits until the neighbours have
-   made their changes. Sums are computed slice by slice, so they do not depend on the number of threads. Called through
-   gmg_stencil_ops. */
+   the operator follows the change by one slice and one line. At both ends of the thread's share it waits until the neighbouring
+   threads have made their changes. Sums are computed slice by slice, so they do not depend on the number of threads. Called through
+   gmg_operator_ops. */
 #include "sums.h"
-#include "stencil/stencil.h"
+#include "stencil/grid_ops.h"
 
 #include <math.h>
 #include <omp.h>
 
-/* The change of a line, and the two sums then computed on it. */
+/* The change of a line, and the application of the operator to it, which also computes two sums. */
 typedef struct work work;
 struct work {
   void (*change)(const work *x, const gmg_task *w);
-  gmg_task_sums *look;
+  gmg_task_sums *apply;
   const gmg_operator *A;
   gmg_correction c;
   scalar *changed;    /* the field to change */
@@ -29,48 +29,54 @@ static void ask_for(const void *p, size_t from, size_t n, size_t size)
   for (size_t i = from * size; i < (from + n) * size; i += 64) __builtin_prefetch((const char *)p + i);
 }
 
-/* Prefetches lines ahead, in parts between the work: 21.2 instead of 22.9 ms at 256^3. */
-enum { ROWS_AHEAD = 2 };
+/* Prefetches lines ahead, in parts between the work: correct_residual() at 256^3 takes 21.2 instead of 22.9 ms. */
+enum { LINES_AHEAD = 2 };
 
-/* Lines are processed in blocks of GMG_ROWS through all slices of the share, so that three slices of a block stay in the cache:
-   19.5 instead of 20.6 ms. `look` processes row 0 last in a slice, when the row below it on a periodic axis has changed, too. */
-static gmg_sums run_slices(const gmg_exec *e, const work *x)
+static size_t ahead_of(const gmg_operator *A, gmg_layout at, size_t slice, size_t m)
+{
+  return A->dim == 3 ? gmg_offset(at, 0, m + LINES_AHEAD, slice) : gmg_offset(at, 0, slice + LINES_AHEAD, 0);
+}
+
+/* Lines are processed in blocks of GMG_LINES through all slices of the share, so that three slices of a block stay in the cache:
+   correct_residual() at 256^3 takes 19.5 instead of 20.6 ms. `apply` processes line 0 last in a slice, when the line below it on a
+   periodic axis has changed, too. */
+static gmg_two_sums run_slices(const gmg_exec *e, const work *x)
 {
   const gmg_operator *A = x->A;
+  const gmg_residual_layouts at = gmg_residual_layouts_of(A);
   const size_t slices = A->n[A->dim - 1], lines = A->dim == 3 ? A->n[1] : 1, n0 = A->n[0];
-  const size_t ahead = ROWS_AHEAD * gmg_layout_of(A).row;
   const size_t z_size = x->c.low ? sizeof(low_scalar) : sizeof(scalar);
-  gmg_sums part[MAX_SLICES];
+  gmg_two_sums part[MAX_SLICES];
 #pragma omp parallel num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   {
     const size_t threads = (size_t)omp_get_num_threads(), me = (size_t)omp_get_thread_num();
     const size_t begin = slices * me / threads, end = slices * (me + 1) / threads;
-    for (size_t k = begin; k < end; k++) part[k] = (gmg_sums){0, 0};
-    for (size_t first = 0; first < lines; first += GMG_ROWS) {
-      const size_t last = first + GMG_ROWS < lines ? first + GMG_ROWS : lines, end_row = last < lines ? last : lines + 2;
+    for (size_t k = begin; k < end; k++) part[k] = (gmg_two_sums){0, 0};
+    for (size_t first = 0; first < lines; first += GMG_LINES) {
+      const size_t last = first + GMG_LINES < lines ? first + GMG_LINES : lines, end_line = last < lines ? last : lines + 2;
       for (size_t k = begin; k < end; k++)
-        for (size_t m = first; m < end_row; m++) {
-          const gmg_task here = gmg_row_of_slice(A, k, m), behind = gmg_row_of_slice(A, k - 1, (m - 1) % lines);
-          const int more = m + ROWS_AHEAD < last, looks = m > 1 && k > begin + 1;
-          if (more) ask_for(x->changed, here.offset + ahead, n0, sizeof(scalar));
+        for (size_t m = first; m < end_line; m++) {
+          const gmg_task here = gmg_line_of_slice(A, k, m), behind = gmg_line_of_slice(A, k - 1, (m - 1) % lines);
+          const int more = m + LINES_AHEAD < last, applies = m > 1 && k > begin + 1;
+          if (more) ask_for(x->changed, ahead_of(A, at.u, k, m), n0, sizeof(scalar));
           if (m < last) x->change(x, &here);
-          if (more) ask_for(x->c.z, here.offset + ahead, n0, z_size);
-          if (more && looks) ask_for(x->with, behind.offset + ahead, n0, sizeof(scalar));
-          if (looks) gmg_add_sums(&part[k - 1], x->look(x, &behind));
+          if (more) ask_for(x->c.z, ahead_of(A, at.r, k, m), n0, z_size);
+          if (more && applies) ask_for(x->with, ahead_of(A, at.f, k - 1, m - 1), n0, sizeof(scalar));
+          if (applies) gmg_add_sums(&part[k - 1], x->apply(x, &behind));
         }
     }
 #pragma omp barrier
     for (size_t m = 1; m <= lines; m++) {
-      const gmg_task low = gmg_row_of_slice(A, begin, m % lines), high = gmg_row_of_slice(A, end - 1, m % lines);
-      if (begin < end) gmg_add_sums(&part[begin], x->look(x, &low));
-      if (begin + 1 < end) gmg_add_sums(&part[end - 1], x->look(x, &high));
+      const gmg_task low = gmg_line_of_slice(A, begin, m % lines), high = gmg_line_of_slice(A, end - 1, m % lines);
+      if (begin < end) gmg_add_sums(&part[begin], x->apply(x, &low));
+      if (begin + 1 < end) gmg_add_sums(&part[end - 1], x->apply(x, &high));
     }
   }
   return gmg_total_of(e, part, slices);
 }
 
 /* Two passes, one after the other: in 1D, for long lines, or for many slices. */
-static gmg_sums run_twice(const gmg_exec *e, const work *x)
+static gmg_two_sums run_twice(const gmg_exec *e, const work *x)
 {
   const size_t tasks = gmg_tasks(x->A);
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (x->A->cells > GMG_MIN_CELLS_PARALLEL)
@@ -78,10 +84,10 @@ static gmg_sums run_twice(const gmg_exec *e, const work *x)
     const gmg_task w = gmg_task_at(x->A, t);
     x->change(x, &w);
   }
-  return gmg_sum_tasks(e, x->A, gmg_task_at, x->look, x);
+  return gmg_sum_tasks(e, x->A, gmg_task_at, x->apply, x);
 }
 
-static gmg_sums run(const gmg_exec *e, const work *x)
+static gmg_two_sums run(const gmg_exec *e, const work *x)
 {
   const gmg_operator *A = x->A;
   return A->dim > 1 && A->n[0] <= GMG_SEGMENT && A->n[A->dim - 1] <= MAX_SLICES ? run_slices(e, x) : run_twice(e, x);
@@ -89,10 +95,12 @@ static gmg_sums run(const gmg_exec *e, const work *x)
 
 GMG_INLINE void change_by(const int low, const work *x, const gmg_task *w)
 {
-  const real scale = (real)(x->c.size ? *x->c.size : 1), keep = x->keep;
-  const scalar *restrict high_z = (const scalar *)x->c.z + w->offset;
-  const low_scalar *restrict low_z = (const low_scalar *)x->c.z + w->offset;
-  scalar *restrict to = x->changed + w->offset;
+  const real scale = (real)(x->c.scale ? *x->c.scale : 1), keep = x->keep;
+  const gmg_residual_layouts at = gmg_residual_layouts_of(x->A);
+  const size_t own = gmg_offset(at.r, 0, w->j, w->k);
+  const scalar *restrict high_z = (const scalar *)x->c.z + own;
+  const low_scalar *restrict low_z = (const low_scalar *)x->c.z + own;
+  scalar *restrict to = x->changed + gmg_offset(at.u, 0, w->j, w->k);
 #pragma omp simd
   for (size_t i = w->begin; i < w->end; i++) to[i] = scale * (low ? (scalar)low_z[i] : high_z[i]) + (keep != 0 ? keep * to[i] : 0);
 }
@@ -103,13 +111,13 @@ static void change(const work *x, const gmg_task *w)
   else change_by(0, x, w);
 }
 
-static gmg_sums look_residual(const void *what, const gmg_task *w)
+static gmg_two_sums apply_residual(const void *what, const gmg_task *w)
 {
   const work *x = what;
   scalar line[GMG_SEGMENT];
   const size_t n = w->end - w->begin;
   const real scale = x->scale;
-  low_scalar *restrict to = (low_scalar *)x->out + w->offset + w->begin;
+  low_scalar *restrict to = (low_scalar *)x->out + gmg_offset(gmg_residual_layouts_of(x->A).r, w->begin, w->j, w->k);
   double sum = 0;
   gmg_task_map(gmg_residual_point, x->A, *w, x->with, x->changed, 0, 0, line);
 #pragma omp simd reduction(+ : sum)
@@ -117,17 +125,17 @@ static gmg_sums look_residual(const void *what, const gmg_task *w)
     sum += gmg_square((wide_scalar)line[i]);
     to[i] = (low_scalar)(scale * line[i]);
   }
-  return (gmg_sums){sum, 0};
+  return (gmg_two_sums){sum, 0};
 }
 
-static gmg_sums look_dots(const void *what, const gmg_task *w)
+static gmg_two_sums apply_dots(const void *what, const gmg_task *w)
 {
   const work *x = what;
   const gmg_operator *A = x->A;
-  const real *restrict w0 = A->weight[0];
+  const real *restrict w0 = A->volume[0];
   const scalar *restrict p = x->changed + w->offset, *restrict r = x->with + w->offset;
   scalar *restrict q = (scalar *)x->out + w->offset;
-  const double beside = (double)((const real *)A->weight[1])[w->j] * (double)((const real *)A->weight[2])[w->k];
+  const double beside = (double)((const real *)A->volume[1])[w->j] * (double)((const real *)A->volume[2])[w->k];
   double first = 0, second = 0;
   gmg_task_map(gmg_apply_point, A, *w, x->changed, x->changed, 0, 0, q + w->begin);
 #pragma omp simd reduction(+ : first, second)
@@ -136,14 +144,14 @@ static gmg_sums look_dots(const void *what, const gmg_task *w)
     first += gmg_real_part(gmg_product(weighted, (wide_scalar)q[i]));
     second += gmg_real_part(gmg_product(weighted, (wide_scalar)r[i]));
   }
-  return (gmg_sums){beside * first, beside * second};
+  return (gmg_two_sums){beside * first, beside * second};
 }
 
 double R(gmg_correct_residual_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
-                                    const double *size, gmg_scale *s, void *r, gmg_wait wait)
+                                    const double *divisor, gmg_scale *s, void *r, gmg_wait wait)
 {
-  const double scale = size ? 1 / *size : s->next;
-  const work x = {change, look_residual, A, c, u, 1, f, r, (real)scale};
+  const double scale = divisor ? 1 / *divisor : s->next;
+  const work x = {change, apply_residual, A, c, u, 1, f, r, (real)scale};
   const double norm = sqrt(run(e, &x).first);
   gmg_scale_note(s, scale, norm);
   return wait ? norm : NAN;
@@ -152,7 +160,7 @@ double R(gmg_correct_residual_host)(const gmg_exec *e, const gmg_operator *A, gm
 void R(gmg_cg_direction_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x,
                               void *q)
 {
-  const work w = {change, look_dots, A, c, p, (real)d->beta, x, q, 1};
-  const gmg_sums sums = run(e, &w);
+  const work w = {change, apply_dots, A, c, p, (real)d->beta, x, q, 1};
+  const gmg_two_sums sums = run(e, &w);
   d->pq = sums.first, d->pr = sums.second;
 }

@@ -10,22 +10,22 @@ typedef struct alignas(LANE_COLS * sizeof(low_scalar)) {
   low_scalar at[LANE_COLS];
 } low_cells;
 
-/* A warp has `high` coarse rows, and the two fine rows of each. Step K loads coarse row K + 1, and computes u of fine rows 2 K and
+/* A warp has `count` coarse rows, and the two fine rows of each. Step K loads coarse row K + 1, and computes u of fine rows 2 K and
    2 K + 1, and the residual of rows 2 K - 1 and 2 K. */
 static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
-    fmg_residual_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_pair_family py, gmg_layout from, unsigned beside, int high,
-                       const scalar *coarse, const scalar *f, const double *size, scalar *u, low_scalar *r)
+    fmg_residual_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_repeated_pairs py, gmg_layout from, unsigned beside, int count,
+                       const scalar *coarse, const scalar *f, const double *divisor, scalar *u, low_scalar *r)
 {
   enum { COLS = LANE_COLS, PAIRS = LANE_PAIRS, SLOTS = 4 };
   const unsigned warp = blockIdx.x * BLOCK_WARPS + gmg_warp(), lane = threadIdx.x % 32, ty = warp / beside, tx = warp - ty * beside;
-  const int K0 = (int)ty * high, K1 = min(K0 + high, my.cols);
+  const int K0 = (int)ty * count, K1 = min(K0 + count, my.cols);
   const int i = (int)tx * WARP_COLS + COLS * ((int)lane - 1), I = i / 2;
   const int exists = gmg_index_exists(i, s.n[0], s.wraps[0]), mine = lane > 0 && lane < 31 && i < s.n[0];
   const int column = exists ? gmg_wrap_index(i, s.n[0], s.wraps[0]) : 0;
   const auto offset_of = [&](int k) { return gmg_offset(gmg_layout_of(s), column, 0, k); };
   if (K0 >= K1) return;
-  const real scale = (real)(1 / __ldg(size));
-  gmg_spread spread;
+  const real scale = (real)(1 / __ldg(divisor));
+  gmg_row_prolongation weights;
   int parent[PAIRS];
   gmg_cells diag;
 #pragma unroll
@@ -33,8 +33,8 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
     parent[d] = I + d < mx.cols + PAIRS ? __ldg(mx.wrap + I + d) : 0;
 #pragma unroll
     for (int b = 0; b < 2; b++) {
-      spread.of[d][b] = {0, 0};
-      if (exists) spread.of[d][b] = gmg_pair_weights_of(mx, column + 2 * d + b);
+      weights.of[d][b] = {0, 0};
+      if (exists) weights.of[d][b] = gmg_pair_weights_of(mx, column + 2 * d + b);
       diag.at[2 * d + b] = s.shift + gmg_at(s.diag[0], column + 2 * d + b) + gmg_at(s.diag[1], 0);
     }
   }
@@ -64,7 +64,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
 #pragma unroll
     for (int t = 0; t < SLOTS; t++) { /* loads for step K + SLOTS */
       const int K = K0 - 2 + T + t;
-      const gmg_cells after = gmg_spread_row(spread, fetched[t]);
+      const gmg_cells after = gmg_prolong_row(weights, fetched[t]);
       const gmg_cells right_side[2] = {rhs[t][0], rhs[t][1]};
       ask_coarse(t, K + 1 + SLOTS);
       ask_f(t, K + SLOTS);
@@ -95,17 +95,17 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
 
 /* Returns 1 if done, and 0 if the kernel does not apply. */
 static int fmg_residual_rows(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
-                             void *u, const double *size, void *r)
+                             void *u, const double *divisor, void *r)
 {
   enum { FILL_ROWS = 4, MIN_ROWS = 8 };
   const gmg_device *d = gmg_device_of(e);
   gmg_uniform s;
-  if (A->dim != 2 || !gmg_go_by_pairs(map, 2, GMG_PAIRS_LINEAR)) return 0;
+  if (A->dim != 2 || !gmg_all_have_pairs(map, 2, GMG_PAIRS_LINEAR)) return 0;
   if (!gmg_uniform_of(A, d->processors, f, u, r, &s) || !gmg_has_whole_rows(s.n[0], f, u, r)) return 0;
   const unsigned beside = (unsigned)((s.n[0] + WARP_COLS - 1) / WARP_COLS);
-  const int high = gmg_rows_of_part(map[1].cols, beside, (size_t)d->processors * ROW_BLOCKS * BLOCK_WARPS, FILL_ROWS, MIN_ROWS);
-  gmg_launch(e, "residual", fmg_residual_kernel, gmg_warp_grid(beside * (unsigned)((map[1].cols + high - 1) / high)), s, map[0],
-             map[1], gmg_pair_family_of(&map[1]), gmg_layout_of_columns(map), beside, high, coarse, f, size, u, r);
+  const int count = gmg_rows_of_part(map[1].cols, beside, (size_t)d->processors * ROW_BLOCKS * BLOCK_WARPS, FILL_ROWS, MIN_ROWS);
+  gmg_launch(e, "residual", fmg_residual_kernel, gmg_warp_shape(beside * (unsigned)((map[1].cols + count - 1) / count)), s, map[0],
+             map[1], gmg_repeated_pairs_of(&map[1]), gmg_layout_of_columns(map), beside, count, coarse, f, divisor, u, r);
   return 1;
 }
 

@@ -17,7 +17,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 2 : 4)
     average_pairs_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const scalar *f, const scalar *u,
                          scalar *coarse)
 {
-  const gmg_corner at = gmg_corner_of<2, 2>(s.tiles, s.n, blockIdx.x);
+  const gmg_column_part at = gmg_column_part_of<2, 2>(s.tiles, s.n, blockIdx.x);
   if (!at.there) return;
   const int I = at.i / 2, J = at.j / 2;
   real w[2][2];
@@ -88,14 +88,14 @@ static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_ma
   if (restrict_faces(e, A, map, f, u, coarse)) return 1;
   if (!gmg_uniform_of(A, 3 * d->processors, f, u, NULL, &s)) return 0;
   if (A->dim == 3) {
-    if (!gmg_go_by_pairs(map, 3, GMG_PAIRS_AVERAGE) || map[2].width != 2) return 0;
-    gmg_launch(e, "restriction", average_pairs_kernel, gmg_grid_of(s.tiles), s, map[0], map[1], map[2], to, f, u, coarse);
+    if (!gmg_all_have_pairs(map, 3, GMG_PAIRS_AVERAGE) || map[2].width != 2) return 0;
+    gmg_launch(e, "restriction", average_pairs_kernel, gmg_shape_of(s.tiles), s, map[0], map[1], map[2], to, f, u, coarse);
     return 1;
   }
   for (int a = 0; a < 2; a++)
     if (map[a].pairs != GMG_PAIRS_ADJOINT && map[a].pairs != GMG_PAIRS_AVERAGE) return 0;
   if (A->cells < MAX_CELLS_LATENCY) {
-    const gmg_grid grid = gmg_flat_grid((size_t)map[0].rows * (size_t)map[1].rows);
+    const gmg_launch_shape grid = gmg_flat_shape((size_t)map[0].rows * (size_t)map[1].rows);
     gmg_launch(e, "restriction", adjoint_small_kernel, grid, s, map[0], map[1], to, f, u, coarse);
     return 1;
   }
@@ -104,15 +104,15 @@ static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_ma
 
 /* --- prolongation ---------------------------------------------------------------------------------------------------- */
 
-/* Weights of rows 2 I and 2 I + 1, and the columns beside column I on their side. */
+/* What fine rows 2 I and 2 I + 1 read: their weights, and the coarse columns beside I. */
 typedef struct {
   gmg_pair_weights w[2];
   int beside[2];
-} family;
+} children;
 
-static __device__ __forceinline__ family family_of(const gmg_map &m, int I)
+static __device__ __forceinline__ children children_of(const gmg_map &m, int I)
 {
-  family x;
+  children x;
 #pragma unroll
   for (int b = 0; b < 2; b++) x.w[b] = gmg_pair_weights_of(m, 2 * I + b), x.beside[b] = __ldg(m.wrap + I - 1 + 2 * b);
   return x;
@@ -125,7 +125,7 @@ typedef struct {
   int n[3]; /* coarse unknowns */
 } prolongation;
 
-/* Layouts of the two fields along these axes. */
+/* Layouts of the coarse and the fine field along the axes of a prolongation. */
 GMG_INLINE gmg_layout coarse_of(const prolongation &p)
 {
   const size_t n[3] = {(size_t)p.n[0], (size_t)p.n[1], (size_t)p.n[2]};
@@ -143,10 +143,10 @@ template <int deep>
 static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(prolongation p, const scalar *x, scalar *y, int add)
 {
   gmg_wait_for_predecessor();
-  const gmg_corner corner = gmg_corner_of<1, 1>(p.tiles, p.n, blockIdx.x);
-  const int I = corner.i, J = corner.j, begin = corner.begin, end = corner.end;
-  if (!corner.there) return;
-  const family fx = family_of(p.m[0], I), fy = deep == 2 ? family_of(p.m[1], J) : family{};
+  const gmg_column_part part = gmg_column_part_of<1, 1>(p.tiles, p.n, blockIdx.x);
+  const int I = part.i, J = part.j, begin = part.begin, end = part.end;
+  if (!part.there) return;
+  const children fx = children_of(p.m[0], I), fy = deep == 2 ? children_of(p.m[1], J) : children{};
   /* a coarse plane, interpolated across the columns */
   const auto across = [&](int K) {
     const auto pair = [&](int j) {
@@ -171,7 +171,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4) prolong_pairs_kernel(pr
   scalar *to = y + gmg_offset(fine, 2 * I, deep * J, 2 * begin);
   gmg_patch<deep> below = across(__ldg(p.m[2].wrap + begin - 1)), here = across(begin);
   for (int K = begin; K < end; K++) {
-    const family fz = family_of(p.m[2], K);
+    const children fz = children_of(p.m[2], K);
     const gmg_patch<deep> above = across(fz.beside[1]);
 #pragma unroll
     for (int q = 0; q < 2; q++, to += gmg_pitch(fine, 2))
@@ -193,7 +193,7 @@ static int prolongation_of(const gmg_map map[3], int processors, const void *y, 
 {
   const int dim = map[2].rows > 1 ? 3 : 2, axis[3] = {0, dim == 3 ? 1 : 2, dim - 1};
   *p = {};
-  if (!gmg_go_by_pairs(map, dim, GMG_PAIRS_LINEAR) || (uintptr_t)y % sizeof(real_pair)) return 0;
+  if (!gmg_all_have_pairs(map, dim, GMG_PAIRS_LINEAR) || (uintptr_t)y % sizeof(real_pair)) return 0;
   size_t threads[3];
   for (int a = 0; a < 3; a++) p->m[a] = map[axis[a]], p->n[a] = p->m[a].cols, threads[a] = (size_t)p->n[a];
   p->tiles = gmg_tiles_of(threads, dim == 3 ? 32 : GMG_THREADS, 32, 1, 3 * (size_t)processors);
@@ -208,14 +208,15 @@ static int prolong_pairs(const gmg_exec *e, const gmg_map map[3], const void *x,
   const int dim = prolongation_of(map, gmg_device_of(e)->processors, y, &p);
   if (!dim) return 0;
   const auto kernel = dim == 3 ? prolong_pairs_kernel<2> : prolong_pairs_kernel<1>;
-  gmg_launch_early(e, "prolongation", kernel, gmg_grid_of(p.tiles), p, x, y, add);
+  gmg_launch_early(e, "prolongation", kernel, gmg_shape_of(p.tiles), p, x, y, add);
   return 1;
 }
 
 /* --- prolongation that depends on the coefficients ------------------------------------------------------------------- */
 
-/* How far each of the two children along an axis may move outwards (host/prolong.c), relative to the face between them. In float 1
-   / shared is approximate, 0 above 2^126, and infinite below 2^-126. */
+/* gmg_limit() for the two children of a coarse unknown along an axis. `shared` is the coefficient of the face between them, low and
+   high are those of the faces towards which they move. In float 1 / shared is approximate, 0 above 2^126, and infinite below
+   2^-126. */
 typedef struct {
   real at[2];
 } limits;
@@ -236,10 +237,10 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     prolong_face_pairs_kernel(prolongation p, const real *x_face, const real *y_face, const real *z_face, const scalar *x,
                               scalar *y)
 {
-  const gmg_corner corner = gmg_corner_of<1, 1>(p.tiles, p.n, blockIdx.x);
-  const int I = corner.i, J = corner.j, begin = corner.begin, end = corner.end;
-  if (!corner.there) return;
-  const family fx = family_of(p.m[0], I), fy = family_of(p.m[1], J);
+  const gmg_column_part part = gmg_column_part_of<1, 1>(p.tiles, p.n, blockIdx.x);
+  const int I = part.i, J = part.j, begin = part.begin, end = part.end;
+  if (!part.there) return;
+  const children fx = children_of(p.m[0], I), fy = children_of(p.m[1], J);
   const gmg_layout_32 coarse = gmg_layout_32_of(coarse_of(p)), fine = gmg_layout_32_of(fine_of(p, 2));
   const gmg_layout_32 faces[3] = {gmg_layout_faces_32(fine.n, 0), gmg_layout_faces_32(fine.n, 1), gmg_layout_faces_32(fine.n, 2)};
   const auto column = [&](unsigned i, unsigned j) { return x + gmg_offset_32(coarse, i, j, 0); };
@@ -251,7 +252,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
   scalar below = __ldg(own + (unsigned)__ldg(p.m[2].wrap + begin - 1) * slice), here = __ldg(own + begin * slice);
   gmg_patch<2> floor = plane_of_faces(2 * begin);
   for (int K = begin; K < end; K++) {
-    const family fz = family_of(p.m[2], K);
+    const children fz = children_of(p.m[2], K);
     const unsigned base = K * slice, k = 2 * K;
     const scalar above = __ldg(own + (unsigned)fz.beside[1] * slice);
     const gmg_patch<2> middle = plane_of_faces(k + 1), ceiling = plane_of_faces(k + 2);
@@ -299,7 +300,7 @@ static int prolong_face_pairs(const gmg_exec *e, const gmg_operator *A, const gm
   prolongation p;
   if (A->cells > (size_t)1 << 31 || ((uintptr_t)A->face[1] | (uintptr_t)A->face[2]) % sizeof(real_pair)) return 0;
   if (prolongation_of(map, gmg_device_of(e)->processors, y, &p) != 3) return 0;
-  gmg_launch(e, "prolongation", prolong_face_pairs_kernel, gmg_grid_of(p.tiles), p, A->face[0], A->face[1], A->face[2], x, y);
+  gmg_launch(e, "prolongation", prolong_face_pairs_kernel, gmg_shape_of(p.tiles), p, A->face[0], A->face[1], A->face[2], x, y);
   return 1;
 }
 

@@ -3,7 +3,7 @@
 
    The average is weighted by control volumes. A flux that leaves one unknown of a coarse cell and enters another therefore cancels.
    A coarse value is the average of f - (shift + sigma) u, plus the fluxes through the boundary of its cell. So only every second
-   face across each axis is read. For the two axes across lines this saves a sixth of all bytes. */
+   face across each axis is read. For axes 1 and 2 this saves a sixth of all bytes. */
 #ifndef GMG_STENCIL_TRANSFER_CUDA_RESTRICT_FACES_H
 #define GMG_STENCIL_TRANSFER_CUDA_RESTRICT_FACES_H
 
@@ -27,7 +27,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     restrict_faces_kernel(gmg_face_columns s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const scalar *f, const scalar *u,
                           scalar *coarse)
 {
-  const gmg_corner at = gmg_corner_of<2, 2>(s.s.tiles, s.s.n, blockIdx.x);
+  const gmg_column_part at = gmg_column_part_of<2, 2>(s.s.tiles, s.s.n, blockIdx.x);
   if (!at.there) return;
   const gmg_surroundings c = gmg_surroundings_of(s, at);
   const unsigned *n = c.level.n, row = c.level.row, i = c.i, j = c.j;
@@ -59,8 +59,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
       const gmg_patch<2> &v = q ? second : here;
       const gmg_patch<2> rhs = plane(f, p, 1), sigma = plane(s.sigma, p, kind & GMG_SIGMA);
       const real *const x_face = gmg_faces_below(s, c, 0, p), *const y_face = gmg_faces_below(s, c, 1, p);
-      const gmg_patch<1> ahead = gmg_patch_of<1>(u + (base + c.front), 0, c.has_front);
-      const gmg_patch<1> behind = gmg_patch_of<1>(u + (base + c.back), 0, c.has_back);
+      const gmg_patch<1> front = gmg_patch_of<1>(u + (base + c.front), 0, c.has_front);
+      const gmg_patch<1> back = gmg_patch_of<1>(u + (base + c.back), 0, c.has_back);
       const gmg_patch<1> y_in = gmg_patch_of<1>(y_face, 0, 1), y_out = gmg_patch_of<1>(y_face + 2 * c.across[1].row, 0, 1);
       scalar part = across([&](int d, int b) {
         const real shift = kind & GMG_SIGMA ? s.s.shift + sigma.at[d][b] : s.s.shift;
@@ -75,8 +75,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
       }
 #pragma unroll
       for (int b = 0; b < 2; b++)
-        part += x.w[b] * (y.in * y_in.at[0][b] * (ahead.at[0][b] - v.at[0][b]) -
-                          y.out * y_out.at[0][b] * (v.at[1][b] - behind.at[0][b]));
+        part += x.w[b] * (y.in * y_in.at[0][b] * (front.at[0][b] - v.at[0][b]) -
+                          y.out * y_out.at[0][b] * (v.at[1][b] - back.at[0][b]));
       sum += z.w[q] * part;
     }
     const scalar top = flux(k + planes, second, above);
@@ -94,7 +94,7 @@ static int restrict_faces(const gmg_exec *e, const gmg_operator *A, const gmg_ma
   if (!gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, NULL, &w)) return 0;
   for (int a = 0; a < 3; a++)
     if (map[a].width != 2 || (map[a].pairs != GMG_PAIRS_AVERAGE && (a < 2 || map[a].rows != (map[a].cols + 1) / 2))) return 0;
-  gmg_launch(e, "restriction", GMG_BY_SIGMA(w, restrict_faces_kernel), gmg_grid_of(w.s.tiles), w, map[0], map[1], map[2],
+  gmg_launch(e, "restriction", GMG_BY_SIGMA(w, restrict_faces_kernel), gmg_shape_of(w.s.tiles), w, map[0], map[1], map[2],
              gmg_layout_of_rows(map), f, u, coarse);
   return 1;
 }

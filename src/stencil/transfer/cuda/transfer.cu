@@ -1,7 +1,7 @@
 /* Transfers between grids on a CUDA device: tensor products of 1D maps, restriction of the residual, and prolongation that depends
-   on the coefficients (source and reasons: host/prolong.c). Called through gmg_stencil_ops. */
+   on the coefficients (source and reasons: host/prolong.c). Called through gmg_operator_ops and gmg_grid_ops. */
 extern "C" {
-#include "stencil/stencil.h"
+#include "stencil/grid_ops.h"
 #include "stencil/transfer/prolong.h"
 }
 
@@ -42,16 +42,16 @@ static gmg_points rows_of(const gmg_map map[3]) { return gmg_points_of(gmg_layou
                                               : has_widths(map, 2, 1, 1) ? KERNEL(2, 1, 1) : KERNEL(0, 0, 0))
 static int has_widths(const gmg_map m[3], int x, int y, int z) { return m[0].width == x && m[1].width == y && m[2].width == z; }
 
-template <int X, int Y, int Z> static __global__ void tensor_kernel(gmg_maps t, gmg_points p, const scalar *x, scalar *y, int add)
+template <int X, int Y, int Z>
+static __global__ void tensor_kernel(gmg_maps t, gmg_points p, gmg_layout from, const scalar *x, scalar *y, int add)
 {
-  const gmg_layout from = gmg_layout_of_columns(t.m);
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
     const scalar v = tensor_at<X, Y, Z>(t.m, i, j, k, [&](size_t a, size_t b, size_t d) { return x[gmg_offset(from, a, b, d)]; });
     y[c] = add ? y[c] + v : v;
   });
 }
 
-/* Vertices have maps of 3 and 4 columns in restrictions, and so have cells where sizes are odd. */
+/* Restrictions have 3 or 4 columns on vertices, and also on cells if a size is odd. */
 static auto tensor_kernel_of(const gmg_map map[3])
 {
 #define KERNEL(X, Y, Z) tensor_kernel<X, Y, Z>
@@ -67,7 +67,14 @@ extern "C" void R(gmg_tensor_cuda)(const gmg_exec *e, const gmg_map map[3], cons
 {
   const gmg_points p = rows_of(map);
   if (prolong_line(e, map, x, y, add) || prolong_pairs(e, map, x, y, add)) return;
-  gmg_launch(e, "transfer", tensor_kernel_of(map), gmg_grid_of(p), gmg_maps_of(map), p, x, y, add);
+  gmg_launch(e, "transfer", tensor_kernel_of(map), gmg_shape_of(p), gmg_maps_of(map), p, gmg_layout_of_columns(map), x, y, add);
+}
+
+extern "C" void R(gmg_tensor_between_cuda)(const gmg_exec *e, const gmg_map map[3], gmg_layout from, const void *x, gmg_layout to,
+                                           void *y)
+{
+  const gmg_points p = gmg_points_of(to);
+  gmg_launch(e, "transfer", tensor_kernel_of(map), gmg_shape_of(p), gmg_maps_of(map), p, from, x, y, 0);
 }
 
 template <int kind, int X, int Y, int Z>
@@ -92,16 +99,16 @@ extern "C" void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_opera
     return;
   }
 #define KERNEL(X, Y, Z) GMG_BY_KIND(A, restrict_kernel, X, Y, Z)
-  gmg_launch(e, "restriction", BY_WIDTHS(map, KERNEL), gmg_grid_of(p), *A, gmg_maps_of(map), p, f, u, coarse);
+  gmg_launch(e, "restriction", BY_WIDTHS(map, KERNEL), gmg_shape_of(p), *A, gmg_maps_of(map), p, f, u, coarse);
 #undef KERNEL
 }
 
 extern "C" void R(gmg_interpolated_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3],
-                                                  const void *coarse, const void *f, void *u, const double *size, void *r)
+                                                  const void *coarse, const void *f, void *u, const double *divisor, void *r)
 {
-  if (fmg_residual_rows(e, A, map, coarse, f, u, size, r)) return;
-  R(gmg_tensor_cuda)(e, map, coarse, u, 0);
-  (void)gmg_operator_of(e, A)->measure_residual(e, A, f, u, size, NULL, r, NULL, GMG_ENQUEUE);
+  if (!A->caller_layouts && fmg_residual_rows(e, A, map, coarse, f, u, divisor, r)) return;
+  gmg_transfer(e, map, gmg_layout_of_columns(map), coarse, gmg_residual_layouts_of(A).u, u);
+  (void)gmg_operator_of(e, A)->measure_residual(e, A, f, u, divisor, NULL, r, NULL, GMG_ENQUEUE);
 }
 
 static __global__ void prolong_faces_kernel(gmg_operator A, gmg_maps t, gmg_points p, const scalar *coarse, scalar *u)
@@ -132,5 +139,5 @@ extern "C" void R(gmg_prolong_faces_cuda)(const gmg_exec *e, const gmg_operator 
 {
   const gmg_points p = gmg_points_of(gmg_layout_of(A));
   if (prolong_face_pairs(e, A, map, c, u)) return;
-  gmg_launch(e, "prolongation", prolong_faces_kernel, gmg_grid_of(p), *A, gmg_maps_of(map), p, c, u);
+  gmg_launch(e, "prolongation", prolong_faces_kernel, gmg_shape_of(p), *A, gmg_maps_of(map), p, c, u);
 }

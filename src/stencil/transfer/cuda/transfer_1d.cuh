@@ -11,20 +11,20 @@ static const unsigned line_block = (unsigned)GMG_THREADS * (unsigned)LINE_RUNS; 
 typedef struct {
   int begin, end, rows;
   unsigned others, blocks;
-} line_rows;
+} repeated_rows;
 
-static line_rows line_rows_of(int begin, int end, int rows)
+static repeated_rows repeated_rows_of(int begin, int end, int rows)
 {
   const int rest = rows - (end - begin);
-  line_rows x = {begin, end, rows, (unsigned)(rest + GMG_THREADS - 1) / GMG_THREADS, 0};
+  repeated_rows x = {begin, end, rows, (unsigned)(rest + GMG_THREADS - 1) / GMG_THREADS, 0};
   x.blocks = x.others + ((unsigned)(end - begin) + line_block - 1) / line_block;
   return x;
 }
 
-static gmg_grid line_grid(const line_rows &x) { return {dim3(x.blocks), dim3(GMG_THREADS), 0}; }
+static gmg_launch_shape line_grid(const repeated_rows &x) { return {dim3(x.blocks), dim3(GMG_THREADS), 0}; }
 
 /* The row of a thread in the first thread blocks; -1: none. */
-static __device__ __forceinline__ int other_row(const line_rows &x)
+static __device__ __forceinline__ int other_row(const repeated_rows &x)
 {
   const int t = (int)(blockIdx.x * GMG_THREADS + threadIdx.x), row = t < x.begin ? t : x.end + (t - x.begin);
   return row < x.rows ? row : -1;
@@ -33,9 +33,9 @@ static __device__ __forceinline__ int other_row(const line_rows &x)
 static int has_one_unknown(const gmg_map *m) { return m->rows == 1 && m->cols == 1; }
 
 /* Whether more than half of the rows repeat. */
-static int repeats_in_line(const gmg_map map[3], int out, int in)
+static int repeats_in_line(const gmg_map map[3], int period, int step)
 {
-  return has_one_unknown(&map[1]) && has_one_unknown(&map[2]) && map[0].out == out && map[0].in == in &&
+  return has_one_unknown(&map[1]) && has_one_unknown(&map[2]) && map[0].period == period && map[0].step == step &&
          2 * (long)(map[0].end - map[0].begin) > map[0].rows;
 }
 
@@ -48,7 +48,7 @@ typedef struct {
 } line_prolong;
 
 static __global__ void __launch_bounds__(GMG_THREADS)
-    prolong_line_kernel(gmg_maps t, line_rows x, line_prolong m, const scalar *c, scalar *y, int add)
+    prolong_line_kernel(gmg_maps t, repeated_rows x, line_prolong m, const scalar *c, scalar *y, int add)
 {
   if (blockIdx.x < x.others) {
     const int row = other_row(x);
@@ -80,7 +80,7 @@ static int prolong_line(const gmg_exec *e, const gmg_map map[3], const void *c, 
 {
   const gmg_map *m = &map[0];
   if (!repeats_in_line(map, 2, 1)) return 0;
-  const line_rows x = line_rows_of(m->begin, m->end, m->rows);
+  const repeated_rows x = repeated_rows_of(m->begin, m->end, m->rows);
   line_prolong p = {{m->at[0], m->at[1]}, m->width > 1, {}};
   for (int q = 0; q < 2; q++)
     for (int w = 0; w < m->width; w++) p.weight[q][w] = (real)m->repeat[q][w];
@@ -106,7 +106,8 @@ typedef struct {
    lanes. The first and the last lane also load the values beside the warp's. No repeating row reads a neighbour of a wall. */
 template <int aligned>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    restrict_line_kernel(gmg_operator A, gmg_maps t, line_rows x, line_restrict m, const scalar *f, const scalar *u, scalar *coarse)
+    restrict_line_kernel(gmg_operator A, gmg_maps t, repeated_rows x, line_restrict m, const scalar *f, const scalar *u,
+                         scalar *coarse)
 {
   if (blockIdx.x < x.others) {
     const int row = other_row(x);
@@ -135,22 +136,23 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   const auto residual = [&](scalar rhs, scalar below, scalar here, scalar above) {
     return rhs - (diag * here - (lo * below + hi * above));
   };
-  /* The value of the previous or next lane. The first or last lane needs the one of the previous or next run of 32 rows instead. */
+  /* A lane gets the values beside its own from the lanes before and after it. The first and the last lane get them from the
+     previous and the next run of 32 rows. */
   const int before = (lane + 31) % 32, after = (lane + 1) % 32;
 
   scalar passed = beside.y;
 #pragma unroll
   for (int i = 0; i < LINE_RUNS; i++) {
-    const scalar turned = __shfl_sync(~0u, v[i].y, before);
-    r[i].x = residual(r[i].x, lane ? turned : passed, v[i].x, v[i].y);
-    passed = turned;
+    const scalar rotated = __shfl_sync(~0u, v[i].y, before);
+    r[i].x = residual(r[i].x, lane ? rotated : passed, v[i].x, v[i].y);
+    passed = rotated;
   }
   passed = beside.x;
 #pragma unroll
   for (int i = LINE_RUNS - 1; i >= 0; i--) {
-    const scalar turned = __shfl_sync(~0u, v[i].x, after);
-    r[i].y = residual(r[i].y, v[i].x, v[i].y, lane < 31 ? turned : passed);
-    passed = turned;
+    const scalar rotated = __shfl_sync(~0u, v[i].x, after);
+    r[i].y = residual(r[i].y, v[i].x, v[i].y, lane < 31 ? rotated : passed);
+    passed = rotated;
   }
   /* the residuals beside the warp's: the second of the previous row, the first of the next */
   const scalar r_beside = lane ? residual(f_beside, v[LINE_RUNS - 1].y, beside.x, beside.y)
@@ -160,17 +162,17 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   passed = r_beside;
 #pragma unroll
   for (int i = 0; i < LINE_RUNS; i++) {
-    const scalar turned = __shfl_sync(~0u, r[i].y, before);
-    sum[i] = m.weight[0] * (lane ? turned : passed) + m.weight[1] * r[i].x + m.weight[2] * r[i].y;
-    passed = turned;
+    const scalar rotated = __shfl_sync(~0u, r[i].y, before);
+    sum[i] = m.weight[0] * (lane ? rotated : passed) + m.weight[1] * r[i].x + m.weight[2] * r[i].y;
+    passed = rotated;
   }
   passed = r_beside;
 #pragma unroll
   for (int i = LINE_RUNS - 1; i >= 0; i--) {
-    const scalar turned = __shfl_sync(~0u, r[i].x, after);
+    const scalar rotated = __shfl_sync(~0u, r[i].x, after);
     const long c = first + 32 * i + lane;
-    if (c < x.end) coarse[c] = sum[i] + m.weight[3] * (lane < 31 ? turned : passed);
-    passed = turned;
+    if (c < x.end) coarse[c] = sum[i] + m.weight[3] * (lane < 31 ? rotated : passed);
+    passed = rotated;
   }
 }
 
@@ -181,14 +183,14 @@ static int restrict_line(const gmg_exec *e, const gmg_operator *A, const gmg_map
 {
   const gmg_map *m = &map[0];
   const long n = (long)A->n[0];
-  if (A->dim != 1 || gmg_kind_of(A) != GMG_CONSTANT || !A->uniform[0] || !repeats_in_line(map, 1, 2)) return 0;
+  if (A->dim != 1 || gmg_coefficients_of(A) != GMG_CONSTANT || !A->uniform[0] || !repeats_in_line(map, 1, 2)) return 0;
   line_restrict w = {m->at[0] - 2 * m->begin, {}};
   for (int i = 0; i < m->width; i++) w.weight[i] = (real)m->repeat[0][i];
   /* four residuals per row, all of inner unknowns: 2 c + at > 0, 2 c + at + 3 < n - 1 */
   const long min_begin = (2 - w.at) / 2, max_end = (n - 4 - w.at + 1) / 2; /* w.at is -GMG_MAP_PAD or more, n > 2 */
   const int begin = m->begin > min_begin ? m->begin : (int)min_begin, end = m->end < max_end ? m->end : (int)max_end;
   if (begin >= end) return 0;
-  const line_rows x = line_rows_of(begin, end, m->rows);
+  const repeated_rows x = repeated_rows_of(begin, end, m->rows);
   const auto kernel = is_aligned(f, w.at + 1) && is_aligned(u, w.at + 1) ? restrict_line_kernel<1> : restrict_line_kernel<0>;
   gmg_launch(e, "restriction", kernel, line_grid(x), *A, gmg_maps_of(map), x, w, f, u, coarse);
   return 1;

@@ -17,9 +17,9 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, RESTRICT_BLOCKS)
   const int J0 = (int)ty * rows, J1 = min(J0 + rows, p.y.rows), i = (int)tx * WARP_COLS + LANE_COLS * ((int)lane - 1), I = i / 2;
   const gmg_lane_columns<whole> x(i, s.n[0], s.wraps[0], s.n[0], 2, lane > 0 && lane < 31);
   if (J0 >= J1) return;
-  gmg_gather g = gmg_gather_of(p, I, x.own_pairs());
+  gmg_row_restriction g = gmg_row_restriction_of(p, I, x.own_pairs());
   gmg_walk_rows(s, f, u, x, 2 * J0 - 1, 2 * J1 + 1, [&](int k, const gmg_cells &r) {
-    const int J = gmg_gather_row(p, J0, J1, k, r, &g);
+    const int J = gmg_restrict_row(p, J0, J1, k, r, &g);
     if (J >= J0) x.write_pairs(coarse + gmg_offset(to, I, J, 0), g.part);
   });
 }
@@ -33,8 +33,8 @@ static int restrict_rows(const gmg_exec *e, const gmg_uniform &s, const gmg_map 
   const unsigned beside = (unsigned)((s.n[0] + WARP_COLS - 1) / WARP_COLS);
   const int rows = gmg_rows_of_part(map[1].rows, beside, room, FILL_ROWS, MIN_ROWS);
   gmg_launch(e, "restriction", gmg_has_whole_rows(s.n[0], f, u, coarse) ? restrict_rows_kernel<1> : restrict_rows_kernel<0>,
-             gmg_warp_grid(beside * (unsigned)((map[1].rows + rows - 1) / rows)), s, gmg_pair_maps_of(map), gmg_layout_of_rows(map),
-             beside, rows, f, u, coarse);
+             gmg_warp_shape(beside * (unsigned)((map[1].rows + rows - 1) / rows)), s, gmg_pair_maps_of(map),
+             gmg_layout_of_rows(map), beside, rows, f, u, coarse);
   return 1;
 }
 

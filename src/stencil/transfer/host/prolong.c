@@ -5,9 +5,9 @@
    is almost none. The moves along the axes are added.
 
    After Alcouffe, Brandt, Dendy, Painter (1981) and, for cells, Khalil, Wesseling (1992). Measurements: docs/weights.md. Called
-   through gmg_stencil_ops. */
+   through gmg_grid_ops. */
 #include "stencil/operator/host/grid_row.h"
-#include "stencil/stencil.h"
+#include "stencil/grid_ops.h"
 #include "stencil/transfer/prolong.h"
 
 /* The contribution of an axis across the line. The move of an unknown is next times the neighbouring coarse line, plus own times
@@ -73,7 +73,7 @@ GMG_INLINE void prolong_line(const int dim, const gmg_map *m, const scalar *c, c
   const real next[2] = {(real)m->repeat[even][0], (real)m->repeat[!even][1]};
   const real own[2] = {(real)(m->repeat[even][1] - 1), (real)(m->repeat[!even][0] - 1)};
   long from = (m->begin + 1) / 2, to = m->end / 2;
-  if (m->out != 2 || m->width != 2 || from >= to || m->first[2 * from] != from - 1) from = to = 0;
+  if (m->period != 2 || m->width != 2 || from >= to || m->first[2 * from] != from - 1) from = to = 0;
   for (long i = 0; i < 2 * from; i++) u[i] += value_at(dim, m, (size_t)i, c, x_face, across);
   add_pairs(dim, next, own, from, to, c, x_face, across, u);
   for (long i = 2 * to; i < m->rows; i++) u[i] += value_at(dim, m, (size_t)i, c, x_face, across);

@@ -1,6 +1,7 @@
 /* Transfers on host threads: y = (m2 x m1 x m0) x, and restriction of the residual. For a piece of an output line the input lines
-   are first combined along axes 1 and 2 in a buffer, then mapped along axis 0. Called through gmg_stencil_ops. */
-#include "stencil/stencil.h"
+   are first combined along axes 1 and 2 in a buffer, then mapped along axis 0. Called through gmg_operator_ops and
+   gmg_grid_ops. */
+#include "stencil/grid_ops.h"
 
 #include "stencil/operator/host/grid_row.h"
 
@@ -33,7 +34,8 @@ static void add_wrapped(const int *wrap, const scalar *const x[4], const real w[
 }
 
 /* buffer[c - base] = sum of weights x over the lines, for the columns base .. base + count - 1 (unwrapped) */
-static void combine(const gmg_map map[3], const scalar *x, size_t j, size_t k, int base, int count, scalar *restrict buffer)
+static void combine(const gmg_map map[3], gmg_layout from, const scalar *x, size_t j, size_t k, int base, int count,
+                    scalar *restrict buffer)
 {
   const gmg_map *mx = &map[0], *my = &map[1], *mz = &map[2];
   const real *wy = (const real *)my->weight + j * (size_t)my->width, *wz = (const real *)mz->weight + k * (size_t)mz->width;
@@ -45,7 +47,7 @@ static void combine(const gmg_map map[3], const scalar *x, size_t j, size_t k, i
     for (int i = 0; i < 4; i++) { /* after the last line: the first again, with weight 0 */
       const int at = first + i < lines ? first + i : first, p = at % my->width, q = at / my->width;
       const size_t row = (size_t)my->wrap[my->first[j] + p], plane = (size_t)mz->wrap[mz->first[k] + q];
-      line[i] = x + gmg_offset(gmg_layout_of_columns(map), 0, row, plane);
+      line[i] = x + gmg_offset(from, 0, row, plane);
       inner[i] = line[i] + base + begin;
       w[i] = first + i < lines ? wz[q] * wy[p] : 0;
     }
@@ -67,8 +69,8 @@ static void map_rows(const gmg_map *m, const scalar *buffer, int base, size_t be
   }
 }
 
-/* Groups of `out` repeating rows, all with the same weights. */
-GMG_INLINE void map_repeated(const int out, const int in, const int width, const gmg_map *m, const scalar *restrict x0,
+/* Groups of `period` repeating rows, all with the same weights. */
+GMG_INLINE void map_repeated(const int period, const int step, const int width, const gmg_map *m, const scalar *restrict x0,
                              const scalar *restrict x1, size_t groups, int add, scalar *restrict y)
 {
   real w[2][4];
@@ -76,35 +78,35 @@ GMG_INLINE void map_repeated(const int out, const int in, const int width, const
     for (int c = 0; c < 4; c++) w[r][c] = (real)m->repeat[r][c];
 #pragma omp simd
   for (size_t g = 0; g < groups; g++) {
-    scalar s = add ? y[g * (size_t)out] : 0, t = add && out > 1 ? y[g * (size_t)out + 1] : 0;
-    for (int c = 0; c < width; c++) s += w[0][c] * x0[g * (size_t)in + (size_t)c];
-    for (int c = 0; c < width && out > 1; c++) t += w[1][c] * x1[g + (size_t)c];
-    y[g * (size_t)out] = s;
-    if (out > 1) y[g * (size_t)out + 1] = t;
+    scalar s = add ? y[g * (size_t)period] : 0, t = add && period > 1 ? y[g * (size_t)period + 1] : 0;
+    for (int c = 0; c < width; c++) s += w[0][c] * x0[g * (size_t)step + (size_t)c];
+    for (int c = 0; c < width && period > 1; c++) t += w[1][c] * x1[g + (size_t)c];
+    y[g * (size_t)period] = s;
+    if (period > 1) y[g * (size_t)period + 1] = t;
   }
 }
 
 static void map_line(const gmg_map *m, const scalar *buffer, int base, size_t begin, size_t end, int add, scalar *y)
 {
   size_t from = begin > (size_t)m->begin ? begin : (size_t)m->begin, to = end < (size_t)m->end ? end : (size_t)m->end;
-  if (m->out == 2 && (from - (size_t)m->begin) % 2) from++; /* start at a whole group */
-  const size_t groups = from < to ? (to - from) / (size_t)m->out : 0;
+  if (m->period == 2 && (from - (size_t)m->begin) % 2) from++; /* start at a whole group */
+  const size_t groups = from < to ? (to - from) / (size_t)m->period : 0;
   if (groups == 0) {
     map_rows(m, buffer, base, begin, end, add, y);
     return;
   }
-  const scalar *x0 = buffer + (m->first[from] - base), *x1 = m->out > 1 ? buffer + (m->first[from + 1] - base) : x0;
-  to = from + groups * (size_t)m->out;
+  const scalar *x0 = buffer + (m->first[from] - base), *x1 = m->period > 1 ? buffer + (m->first[from + 1] - base) : x0;
+  to = from + groups * (size_t)m->period;
   map_rows(m, buffer, base, begin, from, add, y);
-#define REPEATED(o, i, w) \
-  if (m->out == (o) && m->in == (i) && m->width == (w)) map_repeated(o, i, w, m, x0, x1, groups, add, y + from);
+#define REPEATED(p, s, w) \
+  if (m->period == (p) && m->step == (s) && m->width == (w)) map_repeated(p, s, w, m, x0, x1, groups, add, y + from);
   REPEATED(1, 2, 1) REPEATED(1, 2, 2) REPEATED(1, 2, 3) REPEATED(1, 2, 4)
   REPEATED(2, 1, 1) REPEATED(2, 1, 2) REPEATED(1, 1, 1)
 #undef REPEATED
   map_rows(m, buffer, base, to, end, add, y);
 }
 
-void R(gmg_tensor_host)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add)
+static void tensor(const gmg_exec *e, const gmg_map map[3], gmg_layout from, const void *x, gmg_layout to, void *y, int add)
 {
   const size_t rows = (size_t)map[0].rows, lines = (size_t)map[1].rows * (size_t)map[2].rows;
   const size_t pieces = (rows + MAX_OUTPUTS - 1) / MAX_OUTPUTS;
@@ -114,9 +116,19 @@ void R(gmg_tensor_host)(const gmg_exec *e, const gmg_map map[3], const void *x, 
     const size_t line = t / pieces, begin = t % pieces * MAX_OUTPUTS, end = begin + MAX_OUTPUTS < rows ? begin + MAX_OUTPUTS : rows;
     const int base = map[0].first[begin], count = map[0].first[end - 1] + map[0].width - base;
     const size_t j = line % (size_t)map[1].rows, k = line / (size_t)map[1].rows;
-    combine(map, x, j, k, base, count, buffer);
-    map_line(&map[0], buffer, base, begin, end, add, (scalar *)y + gmg_offset(gmg_layout_of_rows(map), 0, j, k));
+    combine(map, from, x, j, k, base, count, buffer);
+    map_line(&map[0], buffer, base, begin, end, add, (scalar *)y + gmg_offset(to, 0, j, k));
   }
+}
+
+void R(gmg_tensor_host)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add)
+{
+  tensor(e, map, gmg_layout_of_columns(map), x, gmg_layout_of_rows(map), y, add);
+}
+
+void R(gmg_tensor_between_host)(const gmg_exec *e, const gmg_map map[3], gmg_layout from, const void *x, gmg_layout to, void *y)
+{
+  tensor(e, map, from, x, to, y, 0);
 }
 
 GMG_INLINE scalar add_residual(const int dim, gmg_row a, gmg_neighbours near, scalar f, scalar u, real c0, real c1, scalar old)
@@ -128,7 +140,7 @@ GMG_INLINE scalar add_residual(const int dim, gmg_row a, gmg_neighbours near, sc
 /* The four fine lines (two by two) that a coarse line averages, and the lines around them, for constant coefficients. */
 typedef struct {
   const scalar *u[2][2], *f[2][2]; /* [plane][row] */
-  const scalar *below[2], *above[2], *front[2], *back[2]; /* rows below and above; planes in front and behind */
+  const scalar *y_lo[2], *y_hi[2], *z_lo[2], *z_hi[2]; /* the neighbouring lines along axes 1 and 2 */
   gmg_row row[2][2];             /* without axis 0 */
   real weight[2][2];
   size_t ahead; /* offset of the next four lines; 0 if they do not follow */
@@ -139,7 +151,7 @@ static int take_four(const gmg_operator *A, const gmg_map *my, const gmg_map *mz
                      const scalar *u, four_lines *four)
 {
   const gmg_layout at = gmg_layout_of(A);
-  if (A->dim < 3 || gmg_kind_of(A) != GMG_CONSTANT || my->width != 2 || mz->width != 2) return 0;
+  if (A->dim < 3 || gmg_coefficients_of(A) != GMG_CONSTANT || my->width != 2 || mz->width != 2) return 0;
   const int *wrap_y = my->wrap + my->first[j], *wrap_z = mz->wrap + mz->first[k];
   const size_t y[2] = {(size_t)wrap_y[0], (size_t)wrap_y[1]}, z[2] = {(size_t)wrap_z[0], (size_t)wrap_z[1]};
   if (gmg_above(A, 1, y[0]) != y[1] || y[0] == y[1] || gmg_above(A, 2, z[0]) != z[1] || z[0] == z[1]) return 0;
@@ -147,10 +159,10 @@ static int take_four(const gmg_operator *A, const gmg_map *my, const gmg_map *mz
   const real *const *diag = (const real *const *)A->diag, *wy = my->weight, *wz = mz->weight;
   four->ahead = y[0] < y[1] && y[1] + 2 < A->n[1] ? 2 * at.row : 0;
   for (int q = 0; q < 2; q++) {
-    four->below[q] = u + gmg_offset(at, 0, gmg_below(A, 1, y[0]), z[q]);
-    four->above[q] = u + gmg_offset(at, 0, gmg_above(A, 1, y[1]), z[q]);
-    four->front[q] = u + gmg_offset(at, 0, y[q], gmg_below(A, 2, z[0]));
-    four->back[q] = u + gmg_offset(at, 0, y[q], gmg_above(A, 2, z[1]));
+    four->y_lo[q] = u + gmg_offset(at, 0, gmg_below(A, 1, y[0]), z[q]);
+    four->y_hi[q] = u + gmg_offset(at, 0, gmg_above(A, 1, y[1]), z[q]);
+    four->z_lo[q] = u + gmg_offset(at, 0, y[q], gmg_below(A, 2, z[0]));
+    four->z_hi[q] = u + gmg_offset(at, 0, y[q], gmg_above(A, 2, z[1]));
     for (int p = 0; p < 2; p++) {
       const size_t here = gmg_offset(at, 0, y[p], z[q]);
       four->u[q][p] = u + here, four->f[q][p] = f + here;
@@ -170,23 +182,23 @@ static void add_four(const four_lines *four, size_t begin, size_t end, scalar *r
 {
   const scalar *u00 = four->u[0][0], *u01 = four->u[0][1], *u10 = four->u[1][0], *u11 = four->u[1][1];
   const scalar *f00 = four->f[0][0], *f01 = four->f[0][1], *f10 = four->f[1][0], *f11 = four->f[1][1];
-  const scalar *below0 = four->below[0], *below1 = four->below[1], *above0 = four->above[0], *above1 = four->above[1];
-  const scalar *front0 = four->front[0], *front1 = four->front[1], *back0 = four->back[0], *back1 = four->back[1];
+  const scalar *y_lo0 = four->y_lo[0], *y_lo1 = four->y_lo[1], *y_hi0 = four->y_hi[0], *y_hi1 = four->y_hi[1];
+  const scalar *z_lo0 = four->z_lo[0], *z_lo1 = four->z_lo[1], *z_hi0 = four->z_hi[0], *z_hi1 = four->z_hi[1];
   const gmg_row a00 = four->row[0][0], a01 = four->row[0][1], a10 = four->row[1][0], a11 = four->row[1][1];
   const real w00 = four->weight[0][0], w01 = four->weight[0][1], w10 = four->weight[1][0], w11 = four->weight[1][1];
   for (size_t i = begin + four->ahead; i < end + four->ahead; i += 64 / sizeof(scalar)) {
     __builtin_prefetch(u10 + i, 0, 2), __builtin_prefetch(u11 + i, 0, 2);
-    __builtin_prefetch(back0 + i, 0, 2), __builtin_prefetch(back1 + i, 0, 2);
+    __builtin_prefetch(z_hi0 + i, 0, 2), __builtin_prefetch(z_hi1 + i, 0, 2);
     __builtin_prefetch(f00 + i, 0, 2), __builtin_prefetch(f01 + i, 0, 2);
     __builtin_prefetch(f10 + i, 0, 2), __builtin_prefetch(f11 + i, 0, 2);
   }
 #pragma omp simd
   for (size_t i = begin; i < end; i++) {
     const scalar c00 = u00[i], c01 = u01[i], c10 = u10[i], c11 = u11[i];
-    const gmg_neighbours n00 = {.lo = {0, below0[i], front0[i]}, .hi = {0, c01, c10}};
-    const gmg_neighbours n01 = {.lo = {0, c00, front1[i]}, .hi = {0, above0[i], c11}};
-    const gmg_neighbours n10 = {.lo = {0, below1[i], c00}, .hi = {0, c11, back0[i]}};
-    const gmg_neighbours n11 = {.lo = {0, c10, c01}, .hi = {0, above1[i], back1[i]}};
+    const gmg_neighbours n00 = {.lo = {0, y_lo0[i], z_lo0[i]}, .hi = {0, c01, c10}};
+    const gmg_neighbours n01 = {.lo = {0, c00, z_lo1[i]}, .hi = {0, y_hi0[i], c11}};
+    const gmg_neighbours n10 = {.lo = {0, y_lo1[i], c00}, .hi = {0, c11, z_hi0[i]}};
+    const gmg_neighbours n11 = {.lo = {0, c10, c01}, .hi = {0, y_hi1[i], z_hi1[i]}};
     s[i] = w00 * c00 + w01 * c01 + w10 * c10 + w11 * c11;
     r[i] = w00 * gmg_row_residual(3, a00, n00, f00[i], c00) + w01 * gmg_row_residual(3, a01, n01, f01[i], c01) +
            w10 * gmg_row_residual(3, a10, n10, f10[i], c10) + w11 * gmg_row_residual(3, a11, n11, f11[i], c11);
@@ -239,7 +251,7 @@ void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator *A, con
       for (int p = 0; p < my->width; p++) {
         const real w = wz[q] * wy[p];
         const size_t row = (size_t)my->wrap[my->first[j] + p], plane = (size_t)mz->wrap[mz->first[k] + q];
-        if (w != 0) gmg_task_map(add_residual, A, gmg_whole_row(A, row, plane), f, u, w, 0, line);
+        if (w != 0) gmg_task_map(add_residual, A, gmg_whole_line(A, row, plane), f, u, w, 0, line);
       }
     for (int c = 1; c <= GMG_MAP_PAD; c++) {
       const int beyond = mx->cols - 1 + c;

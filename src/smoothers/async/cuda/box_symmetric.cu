@@ -1,8 +1,8 @@
-/* The asynchronous smoother for 3D box stencils whose entries depend on the number of steps along each axis alone (finite elements,
-   27 equal points, most others), in colours, with overlap 1, without walls that mirror. As in box_lines.cu a warp relaxes lines of
-   64 unknowns, two in each lane. Here values with equal entries are added before they are multiplied, and what a row gives to the
-   rows before and after it is computed once. A warp has ROWS lines of one colour, so that all loads of a colour are under way at
-   once. Called by box_lines.cu for each pass, because an update may change the entries. */
+/* The asynchronous smoother for 3D box stencils whose entries are even in each coordinate: entry[z][y][x] depends on |x|, |y| and
+   |z| alone (finite elements, 27 equal points, most others). Relaxes in colours, with overlap 1, without walls that mirror. As in
+   box_lines.cu a warp relaxes lines of 64 unknowns, two in each lane. Here values with equal entries are added before they are
+   multiplied, and what a row gives to the rows before and after it is computed once. A warp has ROWS lines of one colour, so that
+   all loads of a colour are under way at once. Called by box_lines.cu. */
 #include "box.cuh"
 
 /* Lines of a tile along axes 1 and 2, with ring: two thread blocks are to fit on a multiprocessor. Of each axis the inner SIDE - 2
@@ -15,11 +15,6 @@ typedef struct alignas(2 * sizeof(scalar)) {
 
 static __device__ __forceinline__ pair plus(pair a, pair b) { return {a.even + b.even, a.odd + b.odd}; }
 
-/* Entries by the number of steps: [x][along y][along z]. */
-typedef struct {
-  real at[2][2][2];
-} even_entries;
-
 /* The last warp of a plane may compute rows beyond those of the tile, which it does not store. */
 enum { BEYOND = 2 };
 
@@ -27,10 +22,11 @@ typedef struct {
   scalar u[SIDE][SIDE + BEYOND][LINE]; /* [z][y][x] */
   scalar f[INNER][INNER + BEYOND][LINE];
   int index[2][SIDE]; /* of the lines' axes 1 and 2 in the level; -1: beyond a wall */
-} even_tile;
+} symmetric_tile;
 
-/* The sums of an unknown's line: what has no step along x, and what has one. */
-static __device__ __forceinline__ void line_sums(const even_entries &a, pair y, pair z, pair yz, pair *middle, pair *side)
+/* The sums over the eight lines around an unknown's line: middle for its own column, side for the columns to its left and right. */
+static __device__ __forceinline__ void line_sums(const async_symmetric_entries &a, pair y, pair z, pair yz, pair *middle,
+                                                 pair *side)
 {
   middle->even = a.at[0][1][0] * y.even + a.at[0][0][1] * z.even + a.at[0][1][1] * yz.even;
   middle->odd = a.at[0][1][0] * y.odd + a.at[0][0][1] * z.odd + a.at[0][1][1] * yz.odd;
@@ -38,11 +34,11 @@ static __device__ __forceinline__ void line_sums(const even_entries &a, pair y, 
   side->odd = a.at[1][1][0] * y.odd + a.at[1][0][1] * z.odd + a.at[1][1][1] * yz.odd;
 }
 
-/* Relaxes the lines y, y + 2, ... of plane z of the tile, ROWS of them, as far as they are relaxed. odd_first: the odd columns of
-   the tile before the even ones. All is computed for all of them, because without branches the rows overlap. */
+/* Relaxes up to ROWS lines y, y + 2, ... of plane z, those in the part of the tile that is relaxed. odd_first: the odd columns of
+   the tile before the even ones. Everything is computed for all ROWS lines, because without branches their instructions overlap. */
 template <int odd_first>
-static __device__ __forceinline__ void relax_rows(const even_entries &a, const box_place &p, real step, even_tile &t, int y, int z,
-                                                  int lane)
+static __device__ __forceinline__ void relax_rows(const async_symmetric_entries &a, const box_place &p, real step,
+                                                  symmetric_tile &t, int y, int z, int lane)
 {
   enum { ROW = LINE / 2, PLANE = (SIDE + BEYOND) * ROW }; /* pairs */
   const unsigned all = 0xffffffffu;
@@ -83,7 +79,7 @@ static __device__ __forceinline__ void relax_rows(const even_entries &a, const b
 }
 
 /* Beyond walls u is 0. from = NULL: u is 0 everywhere. Values that do not exist are read from elsewhere, and dropped. */
-static __device__ __forceinline__ void read_tile(const gmg_box_rows &A, const box_place &p, even_tile &t, const scalar *f,
+static __device__ __forceinline__ void read_tile(const gmg_box_rows &A, const box_place &p, symmetric_tile &t, const scalar *f,
                                                  const scalar *from, int warp, int lane)
 {
   enum { AT_ONCE = 4 }; /* lines whose loads are under way together */
@@ -95,7 +91,7 @@ static __device__ __forceinline__ void read_tile(const gmg_box_rows &A, const bo
     for (int m = 0; m < AT_ONCE; m++) {
       const int line = min(first + m * WARPS, SIDE * SIDE - 1), z = line / SIDE, y = line - z * SIDE;
       const int j = t.index[0][y], k = t.index[1][z], there = j >= 0 && k >= 0;
-      const size_t start = gmg_offset(A.at, 0, (size_t)max(j, 0), (size_t)max(k, 0));
+      const size_t start = gmg_offset(A.layout, 0, (size_t)max(j, 0), (size_t)max(k, 0));
 #pragma unroll
       for (int h = 0; h < 2; h++) {
         const size_t c = start + (size_t)max(column[h], 0);
@@ -119,11 +115,11 @@ static __device__ __forceinline__ void read_tile(const gmg_box_rows &A, const bo
 
 template <int dynamic>
 static __global__ void __launch_bounds__(32 * WARPS, 2)
-    even_kernel(gmg_box_rows A, even_entries a, box_tiles s, box_relaxation how, const scalar *f, const scalar *from, scalar *to,
-                work_queue queue)
+    symmetric_kernel(gmg_box_rows A, async_symmetric_entries a, box_tiles s, box_relaxation how, const scalar *f,
+                     const scalar *from, scalar *to, work_queue queue)
 {
   extern __shared__ double memory[];
-  even_tile &t = *(even_tile *)memory;
+  symmetric_tile &t = *(symmetric_tile *)memory;
   const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
   const real step = how.omega / A.diag;
   for_blocks<dynamic>(queue, [&](unsigned block) {
@@ -145,7 +141,8 @@ static __global__ void __launch_bounds__(32 * WARPS, 2)
     for (int line = warp; line < OWN * OWN; line += WARPS) {
       const int z = line / OWN, y = line - z * OWN;
       if (y >= p.own[1] || z >= p.own[2]) continue;
-      const size_t start = gmg_offset(A.at, 0, (size_t)(p.origin[1] + s.margin[1] + y), (size_t)(p.origin[2] + s.margin[2] + z));
+      const size_t j = (size_t)(p.origin[1] + s.margin[1] + y), k = (size_t)(p.origin[2] + s.margin[2] + z);
+      const size_t start = gmg_offset(A.layout, 0, j, k);
       const scalar *const mine = t.u[z + s.margin[2]][y + s.margin[1]];
 #pragma unroll
       for (int h = 0; h < 2; h++) {
@@ -156,8 +153,8 @@ static __global__ void __launch_bounds__(32 * WARPS, 2)
   });
 }
 
-/* Entries by the number of steps. Returns 0 if they do not depend on these alone, but for rounding. */
-static int find_entries(const gmg_box_rows &A, even_entries *a)
+/* Finds the entries at |x|, |y|, |z|. Returns 0 if the stencil is not even in each coordinate, but for rounding. */
+static int find_entries(const gmg_box_rows &A, async_symmetric_entries *a)
 {
   const real dust = (sizeof(real) == 4 ? (real)1e-6 : (real)1e-14) * A.diag;
   for (int e = 0; e < 14; e++) a->at[e % 3 != 1][e / 3 % 3 != 1][e / 9 != 1] = A.entry[e];
@@ -168,22 +165,40 @@ static int find_entries(const gmg_box_rows &A, even_entries *a)
   return 1;
 }
 
-extern "C" int R(async_box_even)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from,
-                                 void *to, int reversed)
+typedef void symmetric_pass(gmg_box_rows, async_symmetric_entries, box_tiles, box_relaxation, const scalar *, const scalar *,
+                            scalar *, work_queue);
+
+static symmetric_pass *kernel_of(const gmg_smoother_level *l)
 {
-  const gmg_operator *A = l->A;
-  const gmg_box_rows rows = gmg_box_rows_of(A);
-  even_entries a;
-  box_tiles t = box_tiles_of(l, s->blocks);
+  return is_dynamic(l->params) ? symmetric_kernel<1> : symmetric_kernel<0>;
+}
+
+/* Whether the kernel supports the blocks, and the walls of the operator. */
+static int takes_blocks(const gmg_smoother_level *l, const async_state *s)
+{
+  const box_tiles t = box_tiles_of(l, s->blocks);
   int mirrors = 0;
-  for (int i = 0; i < 6; i++) mirrors |= A->box->mirrors[i / 2][i % 2];
-  if (A->dim < 3 || mirrors || l->params->async.overlap != 1 || t.shape[1] > OWN || t.shape[2] > OWN) return 0;
-  if (!find_entries(rows, &a)) return 0;
+  for (int i = 0; i < 6; i++) mirrors |= l->A->box->mirrors[i / 2][i % 2];
+  return l->A->dim == 3 && !mirrors && l->params->async.overlap == 1 && t.shape[1] <= OWN && t.shape[2] <= OWN;
+}
+
+extern "C" void R(async_box_symmetric_prepare)(const gmg_smoother_level *l, const async_state *s)
+{
+  if (takes_blocks(l, s)) gmg_allow_shared(l->exec, (const void *)kernel_of(l), sizeof(symmetric_tile));
+}
+
+extern "C" void R(async_box_symmetric_update)(const gmg_smoother_level *l, async_state *s)
+{
+  s->is_symmetric = takes_blocks(l, s) && find_entries(gmg_box_rows_of(l->A), &s->symmetric);
+}
+
+extern "C" void R(async_box_symmetric_run)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f,
+                                           const void *from, void *to, int reversed)
+{
+  box_tiles t = box_tiles_of(l, s->blocks);
   t.order = order_of(l, s);
   async_launch k = launch_of(l, s, passes);
-  k.grid.threads = dim3(32 * WARPS), k.grid.bytes = sizeof(even_tile);
-  const auto kernel = s->resident ? even_kernel<1> : even_kernel<0>;
-  gmg_allow_shared(l->exec, (const void *)kernel, sizeof(even_tile));
-  gmg_launch(l->exec, "async", kernel, k.grid, rows, a, t, box_relaxation_of(l, reversed), f, from, to, k.queue);
-  return 1;
+  k.grid.threads = dim3(32 * WARPS), k.grid.bytes = sizeof(symmetric_tile);
+  gmg_launch(l->exec, "async", kernel_of(l), k.grid, gmg_box_rows_of(l->A), s->symmetric, t, box_relaxation_of(l, reversed), f,
+             from, to, k.queue);
 }

@@ -1,10 +1,11 @@
-/* Whose fault a norm is that is no number: the first bad value of f, of u, or of the boundary values. Called by solve. */
+/* Finds the value of f, of u or of the boundary values that makes a norm NaN or infinite, and names it in the error text. Called by
+   solve.c. */
 #include "iterate.h"
 
 #include <math.h>
 
-/* The face whose values are largest where they enter the right-hand side. */
-static gmg_status blame_face(gmg_solver *s, double norm)
+/* Called if no value of f is bad. Names the largest boundary value, on the face that contributes most to the right-hand side. */
+static gmg_status refuse_face(gmg_solver *s, double norm)
 {
   const gmg_faces *F = &s->finest->faces;
   double most = 0, value = 0;
@@ -19,21 +20,22 @@ static gmg_status blame_face(gmg_solver *s, double norm)
   if (value == 0) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "f overflows its norm (%g)", norm);
   const size_t n = s->finest->A.cells / s->finest->A.n[axis];
   const double below = nextafter(value, 0);
-  const size_t i = gmg_first_outside(&s->exec, n, F->g[axis][side], -below, below, &value);
+  size_t i = 0;
+  (void)gmg_find_outside(&s->exec, gmg_layout_of_list(n), F->g[axis][side], -below, below, &i, &value);
   return gmg_fail(s->context, GMG_ERR_ARGUMENT,
                   "boundary value g[%zu] = %g on axis %d, side %d: too large, the norm of the right-hand "
                   "side that it is folded into is %g",
                   i, value, axis, side, norm);
 }
 
-gmg_status gmg_blame_rhs(gmg_solver *s, const void *f, double norm)
+gmg_status gmg_refuse_rhs(gmg_solver *s, const void *f, double norm)
 {
-  GMG_TRY(gmg_check_values(&s->exec, s->finest->A.cells, f, "f", ""));
-  return blame_face(s, norm);
+  GMG_TRY(gmg_check_values(&s->exec, s->layouts.f, s->problem.f_layout.first, f, "f", ""));
+  return refuse_face(s, norm);
 }
 
-gmg_status gmg_blame_guess(gmg_solver *s, const void *u, double norm)
+gmg_status gmg_refuse_guess(gmg_solver *s, const void *u, double norm)
 {
-  GMG_TRY(gmg_check_values(&s->exec, s->finest->A.cells, u, "u", " (the guess)"));
+  GMG_TRY(gmg_check_values(&s->exec, s->layouts.u, s->problem.u_layout.first, u, "u", " (the guess)"));
   return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u (the guess) is too large: the norm of its residual is %g", norm);
 }

@@ -1,27 +1,28 @@
 /* Operations on the grid of a level: inner products, transfers, boundary values, coefficients on faces. The operations with its
    operator are in operator.h. Calls core; called by smoothers, coarse and mg. */
-#ifndef GMG_STENCIL_H
-#define GMG_STENCIL_H
+#ifndef GMG_STENCIL_GRID_OPS_H
+#define GMG_STENCIL_GRID_OPS_H
 
 #include "gmg_smoother.h"
 
-#include "core/exec.h"
+#include "core/array.h"
 #include "stencil/grid/axis.h"
 #include "stencil/grid/map.h"
 #include "stencil/operator.h"
+#include "stencil/operator/fields.h"
 
 /* Boundary data of one level: g on each face, and the coefficients that relate it to the operator. */
 typedef struct gmg_faces {
-  void *g[3][2];       /* reals in the shape of the face, in exec's memory; NULL if periodic or not set */
+  void *g[3][2];       /* scalars in the shape of the face, in exec's memory; NULL if periodic or not set */
   double fold[3][2];   /* f_eff = f + fold g, multiplied by the wall's coefficient unless g is a flux */
   double wall[3][2];   /* the wall's part of the diagonal, without the coefficient */
-  gmg_bc kind[3][2];   /* on a Neumann wall g is a flux */
+  gmg_bc bc[3][2];     /* on a Neumann wall g is a flux */
   double ghost_u[3][2], ghost_g[3][2]; /* value beyond the face: ghost_u u + ghost_g g */
 } gmg_faces;
 
-/* Operations on a grid that do not depend on the operator, boundary values, and coefficients on faces. Functions without a result
-   only enqueue on a device. The caller exchanges ghosts (core/comm.h). */
-typedef struct gmg_stencil_ops {
+/* The operations on a grid: those that do not depend on the kind of operator, and those with boundary values and coefficients on
+   faces. Functions without a result only enqueue on a device. The caller exchanges ghosts (core/comm.h). */
+typedef struct gmg_grid_ops {
   /* Inner product: sum of w x y with the control volumes w; y = NULL: sum of w x. */
   double (*dot)(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y);
   /* Subtracts the mean of x, weighted by the control volumes. volume: their sum. */
@@ -32,34 +33,55 @@ typedef struct gmg_stencil_ops {
   /* y = (m2 x m1 x m0) x or, with `add`, y += (m2 x m1 x m0) x. y has rows[2] x rows[1] x rows[0] entries, x has cols[2] x cols[1]
      x cols[0] */
   void (*tensor)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
+  /* y = (m2 x m1 x m0) x, like tensor(), between arrays of these layouts */
+  void (*tensor_between)(const gmg_exec *e, const gmg_map map[3], gmg_layout from, const void *x, gmg_layout to, void *y);
   /* u += P c for coefficients on faces, where P depends on them (host/prolong.c); map: of kind GMG_MAP_PROLONG_LINEAR */
   void (*prolong_faces)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u);
   /* f += fold g on every face that has g */
   void (*fold)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, void *f);
   /* faces of A from one coefficient per unknown: harmonic means of two halves in series. A wall gets the coefficient of its
      unknown. A Robin wall beside a cell gets an extrapolated one. */
-  void (*harmonic_faces)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *beta);
+  void (*harmonic_faces)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, gmg_array beta);
   /* wall faces of the next coarser operator C along a coarsened axis: the fine wall's coefficient or, if the next face conducts
      better, both in series. maps: of the other two axes */
   void (*coarsen_walls)(const gmg_exec *e, const gmg_operator *A, const gmg_operator *C, const gmg_map map[3], int axis);
   /* faces of A along an axis from an array of the same shape; on a periodic axis the last repeats the first */
-  void (*copy_faces)(const gmg_exec *e, const gmg_operator *A, int axis, const void *beta_face);
+  void (*copy_faces)(const gmg_exec *e, const gmg_operator *A, int axis, gmg_array beta_face);
   /* -beta du/dx and du/dx on the faces of an axis; either may be NULL */
   void (*flux)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, int axis, const void *u, void *flux,
                void *gradient);
   /* padded = u with one layer of ghosts, (n[a] + 2) along each axis, computed from boundary values; edges by planar
      extrapolation */
   void (*pad)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, const void *u, void *padded);
-} gmg_stencil_ops;
+} gmg_grid_ops;
 
 /* The last functions of the table are defined in separate files, as R(gmg_NAME_BACKEND). */
-#define GMG_STENCIL_PARTS(X, backend)                                                                                         \
-  X(tensor, backend) X(prolong_faces, backend) X(fold, backend) X(harmonic_faces, backend)                                   \
+#define GMG_GRID_PARTS(X, backend)                                                                                         \
+  X(tensor, backend) X(tensor_between, backend) X(prolong_faces, backend) X(fold, backend) X(harmonic_faces, backend)        \
   X(coarsen_walls, backend) X(copy_faces, backend) X(flux, backend) X(pad, backend)
-#define GMG_DECLARE_PART(name, backend) extern __typeof__(*((gmg_stencil_ops *)0)->name) R(gmg_##name##_##backend);
+#define GMG_DECLARE_PART(name, backend) extern __typeof__(*((gmg_grid_ops *)0)->name) R(gmg_##name##_##backend);
 #define GMG_PART(name, backend) .name = R(gmg_##name##_##backend),
 
-const gmg_stencil_ops *gmg_stencil_of(const gmg_exec *e);
+const gmg_grid_ops *gmg_grid_ops_of(const gmg_exec *e);
+
+/* Coefficient arrays of the problem: beta or sigma, and the coefficients on the faces across an axis. */
+static inline gmg_array gmg_coefficients_at_unknowns(const gmg_problem *p, const void *x)
+{
+  return gmg_array_of(p->type, p->n, &p->coefficient_layout, x);
+}
+
+static inline gmg_array gmg_coefficients_at_faces(const gmg_problem *p, int axis)
+{
+  const size_t n[3] = {p->n[0] + (axis == 0), p->n[1] + (axis == 1), p->n[2] + (axis == 2)};
+  return gmg_array_of(p->type, n, &p->coefficient_layout, p->beta_face[axis]);
+}
+
+/* y = (m2 x m1 x m0) x between arrays of any layouts. */
+static inline void gmg_transfer(const gmg_exec *e, const gmg_map map[3], gmg_layout from, const void *x, gmg_layout to, void *y)
+{
+  if (gmg_is_packed(from) && gmg_is_packed(to)) gmg_grid_ops_of(e)->tensor(e, map, x, y, 0);
+  else gmg_grid_ops_of(e)->tensor_between(e, map, from, x, to, y);
+}
 
 size_t gmg_face_count(const gmg_operator *A, int axis); /* number of faces across an axis, which has n + 1 along it */
 

@@ -1,0 +1,234 @@
+/* The direct solver for separable problems: constant coefficients on any mesh, with any walls. The operator is then a sum of
+   one-dimensional ones. All axes but one are transformed to their modes (Lynch, Rice, Thomas 1964), and along the last one every
+   mode is a tridiagonal system (Buzbee, Golub, Nielson 1970). Called through gmg_bottom_ops. Calls stencil for the axes, and the
+   kernels of the backend. */
+#include "tensor.h"
+
+#include "coarse/kernels.h"
+#include "modes.h"
+
+#include <stdint.h>
+
+/* Longer axes would need too much memory and time for their modes. The tables of all modes may take up to this part of the memory
+   that a solver may have. */
+enum { MAX_TRANSFORMED_UNKNOWNS = 4096, MAX_PART_OF_MEMORY = 4 };
+
+typedef struct {
+  gmg_tensor t;
+  int along[3]; /* axes of the problem with more than one unknown: the transformed ones, then the last */
+  void *rows[3]; /* lo, hi, diag of a 1D problem with coefficient arrays; NULL: those of the operator */
+} tensor_state;
+
+static const gmg_tensor_ops *kernels_of(const gmg_exec *e) { return gmg_coarse_kernels_of(e)->tensor; }
+
+/* --- what it takes ------------------------------------------------------------------------------------------------------- */
+
+static const char *refuses(const gmg_problem *p)
+{
+  if (p->stencil) return "problem.stencil may couple diagonal neighbours";
+  if (gmg_operator_kind_of(p) != &gmg_seven_point) return "problem has another operator than -div(beta grad u) + sigma u";
+  if (p->dim == 1) return NULL;
+  if (p->beta) return "problem.beta, an array, couples the axes";
+  if (p->beta_face[0]) return "problem.beta_face, an array for each axis, couples the axes";
+  if (p->sigma) return "problem.sigma, an array, couples the axes";
+  return NULL;
+}
+
+/* Up to how many transformed unknowns, summed over the axes, this solver is faster: than a whole solve by cycles, and than the part
+   of a cycle on this grid and all coarser ones. [backend][type][dim - 1]. Measured by bench_direct on two cores of an AMD EPYC 7003
+   server, in builds with and without AVX2: with AVX2 it is faster up to larger sizes, 750 in 3D. Zeros: not measured yet. */
+static const struct {
+  size_t whole, bottom;
+} most[2][2][3] = {[GMG_BACKEND_HOST] = {[GMG_F64] = {{SIZE_MAX, SIZE_MAX}, {600, 200}, {560, 160}},
+                                         [GMG_F32] = {{SIZE_MAX, SIZE_MAX}, {320, 200}, {560, 160}}}};
+
+/* Unknowns summed over the axes that are transformed: all that have more than one unknown, but the last of them. */
+static size_t transformed_unknowns(int dim, const size_t n[3])
+{
+  size_t sum = 0, last = 0;
+  for (int a = 0; a < dim; a++)
+    if (n[a] > 1) sum += last, last = n[a];
+  return sum;
+}
+
+static int is_faster(gmg_backend backend, gmg_type type, int dim, const size_t n[3], int is_finest)
+{
+  const size_t limit = is_finest ? most[backend][type][dim - 1].whole : most[backend][type][dim - 1].bottom;
+  return limit > 0 && transformed_unknowns(dim, n) <= limit;
+}
+
+/* --- modes ----------------------------------------------------------------------------------------------------------------- */
+
+/* Copies a matrix of count x count entries into panels. transposed: entry (i, j) is m[j][i]. */
+static void to_panels(size_t count, const double *m, int transposed, double *to)
+{
+  for (size_t p = 0; p < count; p += GMG_PANEL)
+    for (size_t i = 0; i < count; i++)
+      for (size_t j = p; j < p + GMG_PANEL; j++) *to++ = j >= count ? 0 : transposed ? m[j * count + i] : m[i * count + j];
+}
+
+static void to_rows(size_t count, const double *m, int transposed, double *to)
+{
+  for (size_t i = 0; i < count; i++)
+    for (size_t j = 0; j < count; j++) to[i * count + j] = transposed ? m[j * count + i] : m[i * count + j];
+}
+
+static size_t entries_of(size_t count, int in_panels)
+{
+  return count * (in_panels ? (count + GMG_PANEL - 1) / GMG_PANEL * GMG_PANEL : count);
+}
+
+/* Uploads the first `count` entries of modes b->first and up: as they are, and multiplied by the control volumes. m and to: room
+   for a matrix each. */
+static gmg_status create_block(gmg_exec *e, const gmg_axis *x, const gmg_modes *modes, int in_panels, double *m, double *to,
+                               gmg_mode_block *b)
+{
+  const size_t n = b->count, entries = entries_of(n, in_panels);
+  const void **const matrix[2] = {&b->to, &b->from};
+  for (int back = 0; back < 2; back++) {
+    void *values = NULL;
+    for (size_t k = 0; k < n && !e->dry; k++)
+      for (size_t i = 0; i < n; i++)
+        m[k * n + i] = modes->vector[(b->first + k) * modes->n + i] * (back ? 1 : x->volume[i]);
+    /* m is [mode][entry]. Axis 0: its columns are modes on the way there, and entries on the way back. Axis 1: its rows */
+    if (!e->dry && in_panels) to_panels(n, m, !back, to);
+    if (!e->dry && !in_panels) to_rows(n, m, back, to);
+    GMG_TRY(gmg_exec_reals(e, "modes of an axis", entries, to, &values));
+    *matrix[back] = values;
+  }
+  return GMG_OK;
+}
+
+static gmg_status create_blocks(gmg_exec *e, const gmg_axis *x, const gmg_modes *modes, int in_panels, gmg_tensor_axis *t)
+{
+  const size_t n = x->n, even = modes->even;
+  void *values = NULL;
+  double *room = e->dry ? NULL : gmg_memory_host.alloc(NULL, 2 * entries_of(n, 1) * sizeof *room);
+  if (!e->dry && !room) return gmg_fail(e->context, GMG_ERR_MEMORY, "modes of an axis of %zu unknowns could not be allocated", n);
+  *t = (gmg_tensor_axis){.n = n, .blocks = even ? 2 : 1, .block = {{.count = even ? even : n}, {.first = even, .count = n - even}}};
+  gmg_status status = gmg_exec_reals(e, "eigenvalues of an axis", n, modes->value, &values);
+  t->value = values;
+  for (int b = 0; b < t->blocks && status == GMG_OK; b++)
+    status = create_block(e, x, modes, in_panels, room, e->dry ? NULL : room + entries_of(n, 1), &t->block[b]);
+  gmg_memory_host.release(NULL, room);
+  return status;
+}
+
+/* On a dry exec only whether the axis is symmetric is found out, because the bytes depend on it. */
+static gmg_status create_axis(gmg_exec *e, const gmg_axis_spec *spec, int in_panels, gmg_tensor_axis *t)
+{
+  gmg_axis x;
+  gmg_modes modes = {.n = spec->n};
+  GMG_TRY(gmg_axis_create(e->context, spec, &x));
+  gmg_status status = GMG_OK;
+  if (e->dry) modes.even = gmg_modes_even(&x);
+  else status = gmg_modes_create(e->context, &x, &modes);
+  if (status == GMG_OK) status = create_blocks(e, &x, &modes, in_panels, t);
+  gmg_modes_destroy(&modes);
+  gmg_axis_destroy(&x);
+  return status;
+}
+
+/* --- the solver ---------------------------------------------------------------------------------------------------------- */
+
+/* A 1D problem with coefficient arrays: the rows of the operator, in pieces. */
+static void load_rows(const gmg_exec *e, const gmg_operator *A, void *const rows[3])
+{
+  enum { PIECE = 1024 };
+  const size_t size = e->real_size;
+  double lo[PIECE], hi[PIECE], diag[PIECE], lo_diag[PIECE], hi_diag[PIECE], face[PIECE + 1], sigma[PIECE];
+  for (size_t begin = 0; begin < A->n[0]; begin += PIECE) {
+    const size_t n = A->n[0] - begin < PIECE ? A->n[0] - begin : PIECE, at = begin * size;
+    const struct {
+      const void *from;
+      size_t count;
+      double *to;
+    } reals[] = {{A->lo[0], n, lo}, {A->hi[0], n, hi}, {A->diag[0], n, diag}, {A->lo_diag[0], n, lo_diag},
+                 {A->hi_diag[0], n, hi_diag}, {A->face[0], n + 1, face}, {A->sigma, n, sigma}};
+    for (int i = 0; i < 7; i++)
+      if (reals[i].from) gmg_exec_read_reals(e, (const char *)reals[i].from + at, reals[i].count, reals[i].to);
+    for (size_t i = 0; i < n; i++) {
+      if (A->face[0]) diag[i] = lo_diag[i] * face[i] + hi_diag[i] * face[i + 1], lo[i] *= face[i], hi[i] *= face[i + 1];
+      if (A->sigma) diag[i] += sigma[i];
+    }
+    const double *const from[3] = {lo, hi, diag};
+    for (int i = 0; i < 3; i++) gmg_exec_write_reals(e, (char *)rows[i] + at, n, from[i]);
+  }
+}
+
+static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
+{
+  tensor_state *s = state;
+  const gmg_operator *A = p->level[0].A;
+  const int last = s->along[s->t.transformed];
+  s->t.singular = p->singular;
+  s->t.wraps = A->wraps[last];
+  s->t.shift = A->shift;
+  for (int a = 0; a < A->dim && !e->dry; a++) { /* the walls of axes with a single unknown */
+    double walls = 0;
+    if (a != last && A->n[a] == 1) gmg_exec_read_reals(e, A->diag[a], 1, &walls);
+    s->t.shift += walls;
+  }
+  s->t.lo = A->lo[last], s->t.hi = A->hi[last], s->t.diag = A->diag[last];
+  if (!s->rows[0]) return GMG_OK;
+  if (!e->dry) load_rows(e, A, s->rows);
+  s->t.lo = s->rows[0], s->t.hi = s->rows[1], s->t.diag = s->rows[2];
+  return GMG_OK;
+}
+
+/* Sorts the axes. */
+static gmg_status choose_axes(gmg_exec *e, const gmg_operator *A, tensor_state *s)
+{
+  int count = 0;
+  for (int a = 0; a < A->dim; a++)
+    if (A->n[a] > 1) s->along[count++] = a;
+  s->t.transformed = count > 1 ? count - 1 : 0;
+  s->t.n = A->n[s->along[s->t.transformed]];
+  size_t entries = 0;
+  for (int i = 0; i < s->t.transformed; i++) {
+    const size_t n = A->n[s->along[i]];
+    if (n > MAX_TRANSFORMED_UNKNOWNS)
+      return gmg_fail(e->context, GMG_ERR_UNSUPPORTED, "params.coarse = GMG_COARSE_TENSOR: the coarsest grid has %zu unknowns "
+                      "along axis %d: at most %d are supported along all axes but the last", n, s->along[i],
+                      MAX_TRANSFORMED_UNKNOWNS);
+    entries += 2 * n * n;
+  }
+  const size_t room = e->memory->max_bytes(e->context) / MAX_PART_OF_MEMORY;
+  if (entries * e->real_size <= room) return GMG_OK;
+  return gmg_fail(e->context, GMG_ERR_UNSUPPORTED, "params.coarse = GMG_COARSE_TENSOR: the modes of the coarsest grid, %zu x %zu x "
+                  "%zu unknowns, take %zu bytes: at most a quarter of the memory, %zu, is supported", A->n[0], A->n[1], A->n[2],
+                  entries * e->real_size, room);
+}
+
+static gmg_status create_rows(gmg_exec *e, const gmg_operator *A, tensor_state *s)
+{
+  for (int i = 0; i < 3 && (A->face[0] || A->sigma); i++)
+    GMG_TRY(gmg_exec_alloc(e, "rows of a 1D problem", A->n[0] * e->real_size, &s->rows[i]));
+  return GMG_OK;
+}
+
+static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
+{
+  const gmg_operator *A = p->level[0].A;
+  GMG_TRY(gmg_exec_alloc_state(e, "direct solver", sizeof(tensor_state), state));
+  tensor_state *s = *state;
+  GMG_TRY(choose_axes(e, A, s));
+  GMG_TRY(create_rows(e, A, s));
+  for (int i = 0; i < s->t.transformed; i++)
+    GMG_TRY(create_axis(e, &p->level[0].axis[s->along[i]], i == 0, &s->t.axis[i]));
+  s->t.wraps = A->wraps[s->along[s->t.transformed]]; /* the work space depends on it */
+  return gmg_exec_alloc(e, "work space of the direct solver", kernels_of(e)->work_bytes(e, &s->t), &s->t.work);
+}
+
+static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, int level, void *f, void *u, gmg_cycle_kind kind,
+                  gmg_start start)
+{
+  (void)level, (void)kind, (void)start;
+  const tensor_state *s = state;
+  if (p->singular) gmg_grid_ops_of(e)->remove_mean(e, p->level[0].A, p->level[0].volume, f);
+  kernels_of(e)->solve(e, &s->t, f, u);
+  if (p->singular) gmg_grid_ops_of(e)->remove_mean(e, p->level[0].A, p->level[0].volume, u);
+}
+
+const gmg_bottom_ops gmg_coarsest_tensor = {.name = "tensor", .preferred_cells = 64, .refuses = refuses, .is_faster = is_faster,
+                                            .setup = setup, .update = update, .solve = solve};

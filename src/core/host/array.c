@@ -1,0 +1,111 @@
+/* Operations on arrays of the caller with gaps, on host threads. Compiled once per real type. Called through gmg_array_ops. */
+#include "core/array.h"
+
+#include "core/cg_scalars.h"
+#include "core/comm.h"
+#include "core/real.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The rows of an array. */
+static size_t rows_of(gmg_layout at) { return at.n[1] * at.n[2]; }
+static size_t row_at(gmg_layout at, size_t row) { return gmg_offset(at, 0, row % at.n[1], row / at.n[1]); }
+
+static void fill(const gmg_exec *e, gmg_layout at, double a, void *x)
+{
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (gmg_unknowns_of(at) > GMG_MIN_CELLS_PARALLEL)
+  for (size_t t = 0; t < rows_of(at); t++) {
+    scalar *X = (scalar *)x + row_at(at, t);
+    for (size_t i = 0; i < at.n[0]; i++) X[i] = (real)a;
+  }
+}
+
+static void add(const gmg_exec *e, gmg_layout at, double a, void *x)
+{
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (gmg_unknowns_of(at) > GMG_MIN_CELLS_PARALLEL)
+  for (size_t t = 0; t < rows_of(at); t++) {
+    scalar *X = (scalar *)x + row_at(at, t);
+    for (size_t i = 0; i < at.n[0]; i++) X[i] += (real)a;
+  }
+}
+
+static void copy(const gmg_exec *e, gmg_layout from, const void *x, gmg_layout to, void *y)
+{
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (gmg_unknowns_of(to) > GMG_MIN_CELLS_PARALLEL)
+  for (size_t t = 0; t < rows_of(to); t++) {
+    const scalar *restrict X = (const scalar *)x + row_at(from, t);
+    scalar *restrict Y = (scalar *)y + row_at(to, t);
+    for (size_t i = 0; i < to.n[0]; i++) Y[i] = X[i];
+  }
+}
+
+/* Sums of rows are added in groups of rows that depend on the array alone, so the result does not depend on the number of
+   threads. */
+enum { GROUPS = 256 };
+
+static double norm2(const gmg_exec *e, gmg_layout at, const void *x)
+{
+  const size_t rows = rows_of(at), group = rows / GROUPS + 1;
+  double part[GROUPS] = {0}, sum = 0;
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (gmg_unknowns_of(at) > GMG_MIN_CELLS_PARALLEL)
+  for (size_t g = 0; g < GROUPS; g++)
+    for (size_t t = g * group; t < rows && t < (g + 1) * group; t++) {
+      const scalar *X = (const scalar *)x + row_at(at, t);
+      double squares = 0;
+#pragma omp simd reduction(+ : squares)
+      for (size_t i = 0; i < at.n[0]; i++) squares += gmg_square((wide_scalar)X[i]);
+      part[g] += squares;
+    }
+  for (int g = 0; g < GROUPS; g++) sum += part[g];
+  return sqrt(gmg_sum_over_processes(e, sum));
+}
+
+static void correct(const gmg_exec *e, gmg_layout at, gmg_correction c, int keep, void *x)
+{
+  const real scale = (real)(c.scale ? *c.scale : 1);
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (gmg_unknowns_of(at) > GMG_MIN_CELLS_PARALLEL)
+  for (size_t t = 0; t < rows_of(at); t++) {
+    const scalar *restrict high = (const scalar *)c.z + t * at.n[0];
+    const low_scalar *restrict low = (const low_scalar *)c.z + t * at.n[0];
+    scalar *restrict X = (scalar *)x + row_at(at, t);
+    for (size_t i = 0; i < at.n[0]; i++) X[i] = (keep ? X[i] : 0) + scale * (c.low ? (scalar)low[i] : high[i]);
+  }
+}
+
+static void cg_step(const gmg_exec *e, gmg_layout at, const gmg_cg_scalars *d, const void *p, void *y)
+{
+  double a;
+  if (!gmg_cg_step_length(d, &a)) return;
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (gmg_unknowns_of(at) > GMG_MIN_CELLS_PARALLEL)
+  for (size_t t = 0; t < rows_of(at); t++) {
+    const scalar *restrict P = (const scalar *)p + t * at.n[0];
+    scalar *restrict Y = (scalar *)y + row_at(at, t);
+    for (size_t i = 0; i < at.n[0]; i++) Y[i] += (real)a * P[i];
+  }
+}
+
+#if !GMG_SCALAR_COMPLEX /* complex numbers have no order */
+static gmg_range range(const gmg_exec *e, gmg_layout at, const void *x)
+{
+  gmg_range r = {INFINITY, -INFINITY, 0};
+  double bad = 0;
+  for (size_t t = 0; t < rows_of(at); t++) {
+    const gmg_range row = e->vector->range(e, at.n[0], (const real *)x + row_at(at, t));
+    r.least = fmin(r.least, row.least), r.most = fmax(r.most, row.most);
+    r.mean += row.mean / (double)rows_of(at), bad += 0 * row.mean;
+  }
+  return (gmg_range){r.least + bad, r.most + bad, r.mean + bad};
+}
+#endif
+
+const gmg_array_ops R(gmg_array_host) = {.fill = fill,
+                                         .add = add,
+                                         .copy = copy,
+                                         .norm2 = norm2,
+                                         .correct = correct,
+                                         .cg_step = cg_step,
+#if !GMG_SCALAR_COMPLEX
+                                         .range = range
+#endif
+};

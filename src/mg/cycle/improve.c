@@ -1,0 +1,22 @@
+/* One cycle in the problem's type for the caller's u. Called by the iterations and by full multigrid. */
+#include "cycle.h"
+
+/* Computes a correction from the residual, in own fields. Needed in two cases:
+   - There is one level. The finest grid is then also the coarsest, and the coarse solver always starts from zero.
+   - The caller's f or u has gaps. Smoothers take packed fields only. */
+static void solve_residual(gmg_solver *s, const void *f, void *u)
+{
+  gmg_level *L = &s->level[0];
+  const gmg_operator A = gmg_on_arrays(s, f);
+  gmg_exchange(&s->exec, &A, u);
+  s->op->residual(&s->exec, &A, f, u, L->f);
+  (void)gmg_cycle(&s->mg, 0, L->f, L->u, s->params.cycle, GMG_FROM_ZERO, NULL);
+  gmg_charge(s, 0);
+  gmg_add_correction(s, (gmg_correction){.z = L->u}, u);
+}
+
+void gmg_improve(gmg_solver *s, const void *f, void *u)
+{
+  if (s->in_place) (void)gmg_cycle(&s->mg, 0, f, u, s->params.cycle, GMG_FROM_CURRENT, NULL);
+  else solve_residual(s, f, u);
+}

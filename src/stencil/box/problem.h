@@ -1,0 +1,15 @@
+/* What constant and variable box stencils have in common besides their rows. Calls core; called by the kinds of box stencils. */
+#ifndef GMG_STENCIL_BOX_PROBLEM_H
+#define GMG_STENCIL_BOX_PROBLEM_H
+
+#include "stencil/grid_ops.h"
+
+/* Refuses what box stencils cannot have: coefficients and positions, cells, Robin walls. */
+gmg_status gmg_box_check_problem(gmg_context *c, const gmg_problem *p);
+
+/* The range of eigenvalues of D^-1 A at high frequencies, for these entries in all rows: of the symbol at all frequencies that are
+   high along a coarsened axis. The frequencies are multiples of 2 pi / samples; samples: at most 16. */
+void gmg_box_smoothing_range(const gmg_operator *A, const double entry[27], double shift, int samples, double *lowest,
+                             double *highest);
+
+#endif

@@ -1,0 +1,20 @@
+/* The layouts of a level's fields, and of the caller's arrays on the finest level. Compiled as C and as CUDA. Calls core; included
+   by stencil, smoothers, coarse and mg. */
+#ifndef GMG_STENCIL_OPERATOR_FIELDS_H
+#define GMG_STENCIL_OPERATOR_FIELDS_H
+
+#include "gmg_smoother.h"
+
+#include "core/layout.h"
+
+GMG_INLINE gmg_layout gmg_layout_of(const gmg_operator *A) { return gmg_layout_packed(A->n); }
+
+/* Layouts of f, u and r, for host code: those of the level's own fields, or those in gmg_operator::caller_layouts. */
+static inline gmg_residual_layouts gmg_residual_layouts_of(const gmg_operator *A)
+{
+  if (A->caller_layouts) return *A->caller_layouts;
+  const gmg_layout own = gmg_layout_of(A);
+  return (gmg_residual_layouts){own, own, own};
+}
+
+#endif
