@@ -172,14 +172,14 @@ static void rows_3d(void)
   bench_gpu_down_leg_row("down_leg_512", &x, f, u);
   cudaFree(r);
   cycle_row("v11_512", &x, f, u);
-  solve_row("solve_512", &x, f, u, 1e-10);
+  solve_row("solve_512_cycles", &x, f, u, 1e-10);
   x.params.precision = GMG_PRECISION_SAME;
   cycle_row("v11_512_double", &x, f, u);
   solve_row("solve_512_double", &x, f, u, 1e-10);
   x.params.smoother = gmg_smoother_by_name("red_black");
   cycle_row("v11_512_red_black", &x, f, u);
   solve_row("solve_512_red_black", &x, f, u, 1e-10);
-  x.params = gmg_params_default();
+  x.params = gmg_params_default(), x.params.direct = GMG_DIRECT_NEVER;
   create_row("create_512", &x, f, u);
   memory_row("memory_512", &x);
   bench_gpu_end_run(&x);
@@ -212,29 +212,60 @@ static void beta_rows(void)
   }
 }
 
-static void small_rows(void)
+/* Solves with default parameters, which may be direct, and by cycles. */
+static void size_rows(void)
 {
   static const struct {
     const char *name;
-    int dim;
+    int dim, cycles;
     size_t n;
-  } rows[] = {{"solve_128", 3, 128}, {"solve_64", 3, 64}, {"solve_256", 3, 256}, {"solve2d_8192", 2, 8192}};
-  for (int i = 0; i < 4; i++) {
+    double rtol;
+  } rows[] = {{"solve_512", 3, 0, 512, 1e-10}, {"solve_256", 3, 0, 256, 1e-10}, {"solve_128", 3, 0, 128, 1e-10},
+              {"solve_127", 3, 0, 127, 1e-10}, {"solve_65", 3, 0, 65, 1e-10},   {"solve_64", 3, 0, 64, 1e-10},
+              {"solve_33", 3, 0, 33, 1e-10},   {"solve_32", 3, 0, 32, 1e-10},   {"solve_256_cycles", 3, 1, 256, 1e-10},
+              {"solve_128_cycles", 3, 1, 128, 1e-10}, {"solve_64_cycles", 3, 1, 64, 1e-10},
+              {"solve_1024", 3, 0, 1024, 1e-8}, {"solve2d_8192", 2, 0, 8192, 1e-10}, {"solve2d_1024", 2, 0, 1024, 1e-10},
+              {"solve2d_512", 2, 0, 512, 1e-10}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const double n = (double)rows[i].n;
     if (!bench_gpu_wanted(rows[i].name) || (rows[i].dim == 2 ? n * n : n * n * n) > bench_gpu_options.most) continue;
     bench_gpu_run x = bench_gpu_begin_run(rows[i].dim, rows[i].n);
+    if (!rows[i].cycles) x.params.direct = GMG_DIRECT_AUTO;
     double *f = bench_gpu_random_field(x.cells, 1), *u = bench_gpu_device_field(x.cells);
-    solve_row(rows[i].name, &x, f, u, 1e-10);
+    solve_row(rows[i].name, &x, f, u, rows[i].rtol);
     cudaFree(f), cudaFree(u);
     bench_gpu_end_run(&x);
   }
-  if (bench_gpu_wanted("v11_1d_1e8") && bench_gpu_options.most >= 1e8) {
-    bench_gpu_run x = bench_gpu_begin_run(1, 100000000);
-    double *f = bench_gpu_random_field(x.cells, 1), *u = bench_gpu_device_field(x.cells);
-    cycle_row("v11_1d_1e8", &x, f, u);
-    cudaFree(f), cudaFree(u);
-    bench_gpu_end_run(&x);
-  }
+}
+
+/* Axes whose mesh widths shrink 10 : 1 from the middle to the walls: positions tanh(s x) / tanh(s)
+   between -1 and 1, whose widths have the ratio cosh(s)^2 = 10. */
+static void stretched_row(const char *name, size_t n)
+{
+  const double s = acosh(sqrt(10.0));
+  if (!bench_gpu_wanted(name) || (double)(n * n * n) > bench_gpu_options.most) return;
+  double *positions = malloc((n + 1) * sizeof *positions);
+  if (!positions) bench_gpu_stop("malloc", "out of memory");
+  for (size_t i = 0; i <= n; i++) positions[i] = tanh(s * (2 * (double)i / (double)n - 1)) / tanh(s);
+  bench_gpu_run x = bench_gpu_begin_run(3, n);
+  for (int a = 0; a < 3; a++) x.problem.coord[a] = positions;
+  x.params.direct = GMG_DIRECT_AUTO;
+  double *f = bench_gpu_random_field(x.cells, 1), *u = bench_gpu_device_field(x.cells);
+  solve_row(name, &x, f, u, 1e-8);
+  cudaFree(f), cudaFree(u);
+  bench_gpu_end_run(&x);
+  free(positions);
+}
+
+static void rows_1d(void)
+{
+  if ((!bench_gpu_wanted("v11_1d_1e8") && !bench_gpu_wanted("create_1d_1e8")) || bench_gpu_options.most < 1e8) return;
+  bench_gpu_run x = bench_gpu_begin_run(1, 100000000);
+  double *f = bench_gpu_random_field(x.cells, 1), *u = bench_gpu_device_field(x.cells);
+  cycle_row("v11_1d_1e8", &x, f, u);
+  create_row("create_1d_1e8", &x, f, u);
+  cudaFree(f), cudaFree(u);
+  bench_gpu_end_run(&x);
 }
 
 int main(int argc, char **argv)
@@ -243,7 +274,9 @@ int main(int argc, char **argv)
   if (code >= 0) return code;
   rows_3d();
   beta_rows();
-  small_rows();
+  size_rows();
+  stretched_row("stretched_384", 384);
+  rows_1d();
   fmg_row("fmg_512", 3, 512);
   fmg_row("fmg2d_8192", 2, 8192);
   return bench_end();

@@ -64,7 +64,7 @@ typedef struct {
 } bench_gpu_run;
 
 double bench_gpu_now(void); /* seconds, after all work on the device */
-bench_gpu_run bench_gpu_begin_run(int dim, size_t n);
+bench_gpu_run bench_gpu_begin_run(int dim, size_t n); /* default parameters, but no direct solves: rows that want them say so */
 void bench_gpu_resize(bench_gpu_run *r, int dim, size_t n); /* sets another problem, and destroys the solver */
 void bench_gpu_build(bench_gpu_run *r);
 gmg_status bench_gpu_try_build(bench_gpu_run *r);

@@ -29,6 +29,7 @@ void bench_gpu_resize(bench_gpu_run *r, int dim, size_t n)
 bench_gpu_run bench_gpu_begin_run(int dim, size_t n)
 {
   bench_gpu_run r = {.params = gmg_params_default()};
+  r.params.direct = GMG_DIRECT_NEVER;
   if (gmg_context_create_cuda(0, NULL, &r.context) != GMG_OK) bench_gpu_stop("gmg_context_create_cuda", "no device");
   bench_gpu_resize(&r, dim, n);
   return r;

@@ -359,7 +359,7 @@ static size_t scalars_of_a_thread(const gmg_tensor *t)
   return (rows + COLUMNS + (t->wraps ? 2 : 1) * systems + GMG_PANEL - 1) / GMG_PANEL * GMG_PANEL;
 }
 
-static size_t work_bytes(const gmg_exec *e, const gmg_tensor *t)
+static size_t prepare(const gmg_exec *e, const gmg_tensor *t)
 {
   return (size_t)e->threads * scalars_of_a_thread(t) * sizeof(real);
 }
@@ -401,4 +401,4 @@ static void solve(const gmg_exec *e, const gmg_tensor *t, const void *f, void *u
   }
 }
 
-const gmg_tensor_ops R(gmg_tensor_solver_host) = {work_bytes, solve};
+const gmg_tensor_ops R(gmg_tensor_solver_host) = {.axes_in_panels = 1, .prepare = prepare, .solve = solve};

@@ -1,6 +1,6 @@
 /* The direct solver for separable problems: constant coefficients on any mesh, with any walls. The operator is then a sum of
-   one-dimensional ones. All axes but one are transformed to their modes (Lynch, Rice, Thomas 1964), and along the last one every
-   mode is a tridiagonal system (Buzbee, Golub, Nielson 1970). Called through gmg_bottom_ops. Calls stencil for the axes, and the
+   one-dimensional ones. Axes are transformed to their modes (Lynch, Rice, Thomas 1964). If all are, the coefficients are divided by
+   sums of eigenvalues. If all but the last are, every mode is a tridiagonal system along it (Buzbee, Golub, Nielson 1970). Called through gmg_bottom_ops. Calls stencil for the axes, and the
    kernels of the backend. */
 #include "tensor.h"
 
@@ -15,7 +15,8 @@ enum { MAX_TRANSFORMED_UNKNOWNS = 4096, MAX_PART_OF_MEMORY = 4 };
 
 typedef struct {
   gmg_tensor t;
-  int along[3]; /* axes of the problem with more than one unknown: the transformed ones, then the last */
+  int along[3]; /* axes of the problem with more than one unknown */
+  int last;     /* the axis of the systems; -1: there are none */
   void *rows[3]; /* lo, hi, diag of a 1D problem with coefficient arrays; NULL: those of the operator */
 } tensor_state;
 
@@ -160,15 +161,15 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
 {
   tensor_state *s = state;
   const gmg_operator *A = p->level[0].A;
-  const int last = s->along[s->t.transformed];
+  const int last = s->last;
   s->t.singular = p->singular;
-  s->t.wraps = A->wraps[last];
   s->t.shift = A->shift;
   for (int a = 0; a < A->dim && !e->dry; a++) { /* the walls of axes with a single unknown */
     double walls = 0;
     if (a != last && A->n[a] == 1) gmg_exec_read_reals(e, A->diag[a], 1, &walls);
     s->t.shift += walls;
   }
+  if (last < 0) return GMG_OK;
   s->t.lo = A->lo[last], s->t.hi = A->hi[last], s->t.diag = A->diag[last];
   if (!s->rows[0]) return GMG_OK;
   if (!e->dry) load_rows(e, A, s->rows);
@@ -182,8 +183,12 @@ static gmg_status choose_axes(gmg_exec *e, const gmg_operator *A, tensor_state *
   int count = 0;
   for (int a = 0; a < A->dim; a++)
     if (A->n[a] > 1) s->along[count++] = a;
-  s->t.transformed = count > 1 ? count - 1 : 0;
-  s->t.n = A->n[s->along[s->t.transformed]];
+  const int last = s->along[count > 0 ? count - 1 : 0];
+  s->t.has_systems = count < 2 || A->n[last] > kernels_of(e)->most_transformed;
+  s->t.transformed = count > 0 ? count - s->t.has_systems : 0;
+  s->last = s->t.has_systems ? last : -1;
+  s->t.n = s->t.has_systems ? A->n[last] : 1;
+  s->t.wraps = s->t.has_systems && A->wraps[last]; /* the work space depends on it */
   size_t entries = 0;
   for (int i = 0; i < s->t.transformed; i++) {
     const size_t n = A->n[s->along[i]];
@@ -215,9 +220,8 @@ static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
   GMG_TRY(choose_axes(e, A, s));
   GMG_TRY(create_rows(e, A, s));
   for (int i = 0; i < s->t.transformed; i++)
-    GMG_TRY(create_axis(e, &p->level[0].axis[s->along[i]], i == 0, &s->t.axis[i]));
-  s->t.wraps = A->wraps[s->along[s->t.transformed]]; /* the work space depends on it */
-  return gmg_exec_alloc(e, "work space of the direct solver", kernels_of(e)->work_bytes(e, &s->t), &s->t.work);
+    GMG_TRY(create_axis(e, &p->level[0].axis[s->along[i]], i < kernels_of(e)->axes_in_panels, &s->t.axis[i]));
+  return gmg_exec_alloc(e, "work space of the direct solver", kernels_of(e)->prepare(e, &s->t), &s->t.work);
 }
 
 static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, int level, void *f, void *u, gmg_cycle_kind kind,

@@ -1,108 +1,15 @@
-/* The direct solver for separable problems on CUDA (tensor.h). One launch transforms one axis, and one launch solves all
-   tridiagonal systems. Called through gmg_tensor_ops.
-   - Bytes for n^3 unknowns in double: 64 an unknown for four transforms, and 48 for the systems.
-   - Operations: 4 n^4 if the axes are symmetric, otherwise 8 n^4.
-   Not tuned yet, and never chosen by AUTO. */
+/* The direct solver for separable problems on CUDA (tensor.h). A launch transforms an axis. The last axis is transformed too, and the
+   coefficients are divided by the sums of eigenvalues; or a launch solves the tridiagonal systems. Called through gmg_tensor_ops.
+   - Operations for n^3 unknowns: 2 n^4 for each transform, and half of that if the axis is symmetric.
+   - Bytes an unknown in double: 16 for each transform, and 48 for the systems. */
 extern "C" {
 #include "coarse/tensor/tensor.h"
 }
 
 #include "core/cuda/device.h"
-#include "core/real.h"
+#include "transform.cuh"
 
 namespace {
-
-/* A thread block computes TILE x TILE values of the product of modes and values, and a thread SIDE x SIDE of them. */
-enum { TILE = 32, SIDE = 2, THREADS_ALONG = TILE / SIDE, DEPTH = 16 };
-
-/* The lines along the axis that is transformed. Values of a line have the distance `pitch`, which is also the number of lines that
-   lie beside each other. There are `after` such groups of lines. */
-struct lines {
-  unsigned n, pitch, after;
-};
-
-/* A block of modes of the axis, as gmg_mode_block has them. */
-struct matrix {
-  const real *at;
-  unsigned count, in_panels;
-};
-
-/* The factor with which input i contributes to output o. Matrices in panels have the output in their columns. */
-static __device__ __forceinline__ real entry(const matrix &m, unsigned o, unsigned i)
-{
-  if (o >= m.count || i >= m.count) return 0;
-  if (!m.in_panels) return m.at[(size_t)o * m.count + i];
-  return m.at[((size_t)(o / GMG_PANEL) * m.count + i) * GMG_PANEL + o % GMG_PANEL];
-}
-
-/* The sum or the difference of a value and its mirror image, or on the way back the coefficient of an even or odd mode. */
-template <int blocks, int back>
-static __device__ __forceinline__ real input(const lines &l, const scalar *x, unsigned i, int odd)
-{
-  const unsigned even = (l.n + 1) / 2, count = blocks == 1 ? l.n : odd ? l.n / 2 : even;
-  if (i >= count) return 0;
-  if (blocks == 1) return x[(size_t)i * l.pitch];
-  if (back) return x[(size_t)(odd ? even + i : i) * l.pitch];
-  const unsigned mirrored = l.n - 1 - i;
-  if (mirrored == i) return x[(size_t)i * l.pitch];
-  const real a = x[(size_t)i * l.pitch], b = x[(size_t)mirrored * l.pitch];
-  return odd ? a - b : a + b;
-}
-
-/* Writes output o of both blocks. On the way back these are the sums of the even and of the odd modes. */
-template <int blocks, int back>
-static __device__ __forceinline__ void output(const lines &l, scalar *y, unsigned o, real even_sum, real odd_sum)
-{
-  const unsigned even = blocks == 1 ? l.n : (l.n + 1) / 2, mirrored = l.n - 1 - o;
-  if (o >= even) return;
-  if (blocks == 1) {
-    y[(size_t)o * l.pitch] = even_sum;
-  } else if (!back) {
-    y[(size_t)o * l.pitch] = even_sum;
-    if (even + o < l.n) y[(size_t)(even + o) * l.pitch] = odd_sum;
-  } else {
-    y[(size_t)o * l.pitch] = even_sum + odd_sum;
-    if (mirrored != o) y[(size_t)mirrored * l.pitch] = even_sum - odd_sum;
-  }
-}
-
-/* One axis: outputs in x, lines in y and z. */
-template <int blocks, int back>
-static __global__ void __launch_bounds__(THREADS_ALONG *THREADS_ALONG)
-    transform_kernel(lines l, matrix even, matrix odd, const scalar *from, scalar *to)
-{
-  __shared__ real modes[2][DEPTH][TILE + 1], values[2][DEPTH][TILE + 1];
-  const unsigned first_output = blockIdx.y * TILE, me = threadIdx.y * THREADS_ALONG + threadIdx.x;
-  const size_t all = (size_t)l.pitch * l.after, first_line = (size_t)blockIdx.x * TILE;
-  real sum[2][SIDE][SIDE] = {};
-  for (unsigned i0 = 0; i0 < even.count; i0 += DEPTH) {
-    for (unsigned e = me; e < DEPTH * TILE; e += THREADS_ALONG * THREADS_ALONG) {
-      /* neighbouring threads read neighbouring values: along the axis if it is the first one, otherwise across lines */
-      const unsigned i = l.pitch == 1 ? e % DEPTH : e / TILE, other = l.pitch == 1 ? e / DEPTH : e % TILE;
-      const size_t line = first_line + other;
-      const scalar *x = from + line % l.pitch + line / l.pitch * l.n * l.pitch;
-      const unsigned m = even.in_panels ? e % TILE : e / DEPTH, mi = even.in_panels ? e / TILE : e % DEPTH;
-      for (int odd_block = 0; odd_block < blocks; odd_block++) {
-        values[odd_block][i][other] = line < all ? input<blocks, back>(l, x, i0 + i, odd_block) : 0;
-        modes[odd_block][mi][m] = entry(odd_block ? odd : even, first_output + m, i0 + mi);
-      }
-    }
-    __syncthreads();
-    for (unsigned i = 0; i < DEPTH; i++)
-      for (int b = 0; b < blocks; b++)
-        for (int o = 0; o < SIDE; o++)
-          for (int j = 0; j < SIDE; j++)
-            sum[b][o][j] += modes[b][i][threadIdx.x + o * THREADS_ALONG] * values[b][i][threadIdx.y + j * THREADS_ALONG];
-    __syncthreads();
-  }
-  for (int j = 0; j < SIDE; j++) {
-    const size_t line = first_line + threadIdx.y + j * THREADS_ALONG;
-    if (line >= all) continue;
-    scalar *y = to + line % l.pitch + line / l.pitch * l.n * l.pitch;
-    for (int o = 0; o < SIDE; o++)
-      output<blocks, back>(l, y, first_output + threadIdx.x + o * THREADS_ALONG, sum[0][o][j], blocks > 1 ? sum[1][o][j] : 0);
-  }
-}
 
 /* The tridiagonal systems: as many as there are modes, each along the last axis. */
 struct systems {
@@ -184,61 +91,117 @@ static size_t cells_of(const gmg_tensor *t)
 /* Field `number` of the work space. */
 static scalar *work_field(const gmg_tensor *t, int number) { return (scalar *)t->work + number * cells_of(t); }
 
-static size_t work_bytes(const gmg_exec *e, const gmg_tensor *t)
+/* A transform of one axis: its kernel, and what it needs. */
+typedef struct transform_variant {
+  void (*kernel)(lines l, matrix even, matrix odd, divisors d, const scalar *from, scalar *to);
+  size_t bytes; /* of shared memory */
+  unsigned outputs, lines; /* of a tile */
+} transform_variant;
+
+template <class tile, int blocks, int back, int along> static constexpr transform_variant variant()
 {
-  (void)e;
+  return {transform_kernel<tile, blocks, back, along>, shared_bytes<tile, blocks, along>(), tile::OUTPUTS, tile::LINES};
+}
+/* [whether the tile is large][blocks - 1][back][whether it is the first axis] */
+#define VARIANTS(tile, blocks) {{variant<tile, blocks, 0, 0>(), variant<tile, blocks, 0, 1>()}, \
+                                {variant<tile, blocks, 1, 0>(), variant<tile, blocks, 1, 1>()}}
+static const transform_variant variants[2][2][2][2] = {{VARIANTS(small_tile, 1), VARIANTS(small_tile, 2)},
+                                                       {VARIANTS(large_tile, 1), VARIANTS(large_tile, 2)}};
+
+static lines lines_of(const gmg_tensor *t, int axis)
+{
+  size_t pitch = 1;
+  for (int a = 0; a < axis; a++) pitch *= t->axis[a].n;
+  return {(unsigned)t->axis[axis].n, (unsigned)pitch, (unsigned)(cells_of(t) / t->axis[axis].n)};
+}
+
+static size_t tiles_of(const transform_variant *v, const gmg_tensor *t, int axis)
+{
+  return (t->axis[axis].block[0].count + v->outputs - 1) / v->outputs * (((size_t)lines_of(t, axis).count + v->lines - 1) / v->lines);
+}
+
+/* Large tiles, if they fit the device and there is one for each multiprocessor. */
+static const transform_variant *variant_of(const gmg_exec *e, const gmg_tensor *t, int axis, int back)
+{
+  const gmg_device *d = gmg_device_of(e);
+  const transform_variant *large = &variants[1][t->axis[axis].blocks - 1][back][axis == 0];
+  const int is_large = large->bytes <= (size_t)d->max_shared && tiles_of(large, t, axis) >= (size_t)d->processors;
+  return is_large ? large : &variants[0][t->axis[axis].blocks - 1][back][axis == 0];
+}
+
+static size_t prepare(const gmg_exec *e, const gmg_tensor *t)
+{
+  for (int a = 0; a < t->transformed && !e->dry; a++)
+    for (int back = 0; back < 2; back++) {
+      const transform_variant *v = variant_of(e, t, a, back);
+      gmg_allow_shared(e, (const void *)v->kernel, v->bytes);
+    }
   return (t->wraps ? 2 : 1) * cells_of(t) * sizeof(scalar);
 }
 
-template <int back> static void transform(const gmg_exec *e, const gmg_tensor *t, int axis, const void *from, void *to)
+/* The eigenvalues by which the last transform to modes divides. */
+static divisors divisors_of(const gmg_tensor *t)
+{
+  const int last = t->transformed - 1;
+  return {(const real *)t->axis[last].value,
+          {(const real *)t->axis[0].value, last > 1 ? (const real *)t->axis[1].value : NULL},
+          (unsigned)t->axis[0].n,
+          (real)t->shift,
+          t->singular};
+}
+
+/* back: from modes to values. */
+static void transform(const gmg_exec *e, const gmg_tensor *t, int axis, int back, const void *from, void *to)
 {
   const gmg_tensor_axis *a = &t->axis[axis];
-  const unsigned pitch = axis == 0 ? 1 : (unsigned)t->axis[0].n, after = (unsigned)(cells_of(t) / a->n / pitch);
-  const lines l = {(unsigned)a->n, pitch, after};
+  const int divides = !back && !t->has_systems && axis == t->transformed - 1;
+  const transform_variant *v = variant_of(e, t, axis, back);
   matrix m[2];
   for (int b = 0; b < 2; b++) {
     const gmg_mode_block *block = &a->block[b < a->blocks ? b : 0];
-    m[b] = {(const real *)(back ? block->from : block->to), (unsigned)block->count, axis == 0};
+    m[b] = {(const real *)(back ? block->from : block->to), (unsigned)block->count};
   }
-  const size_t groups = ((size_t)pitch * after + TILE - 1) / TILE;
-  const gmg_launch_shape shape = {dim3((unsigned)groups, (m[0].count + TILE - 1) / TILE), dim3(THREADS_ALONG, THREADS_ALONG), 0};
-  gmg_launch(e, "transform an axis", a->blocks == 2 ? transform_kernel<2, back> : transform_kernel<1, back>, shape, l, m[0], m[1],
-             from, to);
+  const gmg_launch_shape shape = {dim3((unsigned)tiles_of(v, t, axis)), dim3(THREADS), v->bytes};
+  gmg_launch_early(e, "transform an axis", v->kernel, shape, lines_of(t, axis), m[0], m[1], divides ? divisors_of(t) : divisors{},
+                   from, to);
 }
 
-static void solve_systems(const gmg_exec *e, const gmg_tensor *t, const void *f, void *u)
+/* q: room for a field, which may be f. */
+static void solve_systems(const gmg_exec *e, const gmg_tensor *t, const void *f, void *u, void *q)
 {
-  enum { THREADS = 64 };
+  enum { SYSTEMS = 64 };
   const unsigned count = (unsigned)(cells_of(t) / t->n);
   systems s = {.n = (unsigned)t->n, .count = count, .lo = (const real *)t->lo, .hi = (const real *)t->hi,
                .diag = (const real *)t->diag, .value = {NULL, NULL}, .along = 1, .shift = (real)t->shift, .singular = t->singular};
   for (int a = 0; a < t->transformed; a++) s.value[a] = (const real *)t->axis[a].value;
   if (t->transformed) s.along = (unsigned)t->axis[0].n;
-  const gmg_launch_shape shape = {dim3((count + THREADS - 1) / THREADS), dim3(THREADS), 0};
-  gmg_launch(e, "tridiagonal systems", t->wraps ? systems_kernel<1> : systems_kernel<0>, shape, s, f, u, work_field(t, 0),
-             t->wraps ? work_field(t, 1) : work_field(t, 0));
+  const gmg_launch_shape shape = {dim3((count + SYSTEMS - 1) / SYSTEMS), dim3(SYSTEMS), 0};
+  gmg_launch(e, "tridiagonal systems", t->wraps ? systems_kernel<1> : systems_kernel<0>, shape, s, f, u, q,
+             t->wraps ? work_field(t, 1) : (scalar *)q);
 }
 
-/* Transforms read one field and write another. */
+/* Each transform reads one field and writes another. Their number is even, so the last one writes u. */
 static void solve(const gmg_exec *e, const gmg_tensor *t, const void *f, void *u)
 {
-  void *work = work_field(t, 0);
-  if (t->transformed == 0) {
-    solve_systems(e, t, f, u);
-  } else if (t->transformed == 1) {
-    transform<0>(e, t, 0, f, u);
-    solve_systems(e, t, u, u);
-    transform<1>(e, t, 0, u, work);
-    e->vector->copy(e, cells_of(t), work, u);
-  } else {
-    transform<0>(e, t, 0, f, work);
-    transform<0>(e, t, 1, work, u);
-    solve_systems(e, t, u, u);
-    transform<1>(e, t, 1, u, work);
-    transform<1>(e, t, 0, work, u);
+  void *field[2] = {u, work_field(t, 0)};
+  const void *from = f;
+  int passes = 0;
+  for (int a = 0; a < t->transformed; a++) {
+    void *to = field[++passes % 2];
+    transform(e, t, a, 0, from, to);
+    from = to;
+  }
+  void *modes = field[passes % 2];
+  if (t->has_systems) solve_systems(e, t, from, modes, field[!(passes % 2)]);
+  from = modes;
+  for (int a = t->transformed; a-- > 0;) {
+    void *to = field[++passes % 2];
+    transform(e, t, a, 1, from, to);
+    from = to;
   }
 }
 
 } // namespace
 
-extern "C" const gmg_tensor_ops R(gmg_tensor_solver_cuda) = {work_bytes, solve};
+extern "C" const gmg_tensor_ops R(gmg_tensor_solver_cuda) = {
+    .most_transformed = 256, .axes_in_panels = GMG_MAX_TRANSFORMED, .prepare = prepare, .solve = solve};
