@@ -184,7 +184,7 @@ static gmg_status choose_axes(gmg_exec *e, const gmg_operator *A, tensor_state *
   for (int a = 0; a < A->dim; a++)
     if (A->n[a] > 1) s->along[count++] = a;
   const int last = s->along[count > 0 ? count - 1 : 0];
-  s->t.has_systems = count < 2 || A->n[last] > kernels_of(e)->most_transformed;
+  s->t.has_systems = A->n[last] > kernels_of(e)->most_transformed[count] || A->n[last] > MAX_TRANSFORMED_UNKNOWNS;
   s->t.transformed = count > 0 ? count - s->t.has_systems : 0;
   s->last = s->t.has_systems ? last : -1;
   s->t.n = s->t.has_systems ? A->n[last] : 1;

@@ -41,7 +41,7 @@ typedef struct gmg_tensor {
 
 /* Kernels of a backend and a real type. */
 typedef struct gmg_tensor_ops {
-  size_t most_transformed; /* a last axis of at most so many unknowns is transformed, too. 0: never */
+  size_t most_transformed[4]; /* [number of axes] a last axis of at most so many unknowns is transformed, too */
   int axes_in_panels;      /* the modes of the first axes, so many, are in panels */
   size_t (*prepare)(const gmg_exec *e, const gmg_tensor *t); /* called once, at setup. Returns the bytes of the work space */
   /* Solves A u = f. f and u are packed, and f is not changed. Only enqueues on a device. */
