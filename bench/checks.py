@@ -68,6 +68,9 @@ SANITIZED = [
     ("cuda_fused_levels", "levels_on_faces_agree", NO_SHARED, 11, 50000),
     ("cuda_fused_levels", "levels_on_faces_agree", RACES, 47, 50000),
     ("cuda_fused_levels", "updates_reach_them", ["memcheck", "initcheck"], 1, 0),
+    ("direct", "in_3d", TOOLS, 41, 0),
+    ("direct", "longer_axes", ["memcheck", "initcheck"], 2, 500000),
+    ("direct", "longer_axes", ["synccheck", "racecheck"], 4, 500000),
     ("cuda_solves", "smoothers_agree", NO_SHARED, 3, 0),  # of six smoothers Jacobi and Chebyshev alone, in all problems
     ("cuda_solves", "coarse_grids_agree", NO_SHARED, 3, 40000),  # conjugate gradients and Cholesky on the coarsest grid
     ("cuda_solves", "coarse_grids_agree", RACES, 3, 3500),
@@ -80,6 +83,7 @@ SANITIZED = [
     ("cuda_graph", "unmeasured_accelerated_solves", ["memcheck", "initcheck"], 17, 40000),  # nearly all by full multigrid
     ("cuda_graph", "rarely_measured_solves", ["memcheck", "initcheck"], 23, 40000),  # with and without both of that, two smoothers
 ]
+LAST_WORD = {"cuda_graph": ["by_cycles"], "cuda_streams": ["by_cycles"], "direct": ["cuda"]}  # of a test's command
 SHARE = {"every": "GMG_TEST_EVERY", "most": "GMG_TEST_MOST"}  # tests/util.h; CTest says what share its tests take
 
 FOUND = re.compile(r"^========= (Invalid|Uninitialized|Program hit|Barrier error|Error: |Warning: |Race reported)", re.M)
@@ -128,7 +132,7 @@ def sanitized(build):
     made = []
     for tool in TOOLS:
         for program, test, tools, every, most in SANITIZED:
-            words = [str(build / f"tests/test_{program}"), test] + (["by_cycles"] if program in ("cuda_graph", "cuda_streams") else [])
+            words = [str(build / f"tests/test_{program}"), test] + LAST_WORD.get(program, [])
             if tool in tools:
                 few = {SHARE["every"]: str(every) if every > 1 else "", SHARE["most"]: str(most or "")}
                 made.append(entry(f"{tool}/{program}/{test}", tool, words, {k: v for k, v in few.items() if v}, tool=tool))

@@ -73,6 +73,7 @@ int on_device;
 int for_device(int argc, char **argv)
 {
   on_device = argc > 1 && strcmp(argv[argc - 1], "cuda") == 0;
+  if (argc > 2) cmocka_set_test_filter(argv[1]);
   return on_device ? without_device() : 0;
 }
 

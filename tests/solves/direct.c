@@ -277,6 +277,34 @@ static void a_preconditioner_is_the_inverse(void **state)
   free(r), free(z), free(rest);
 }
 
+/* Axes on both sides of the limits at which the kernels of a device change: 64, 96, 128 and 256 unknowns, and many lines or few. The
+   direct solution of r, multiplied by the operator, gives r. */
+static void longer_axes(void **state)
+{
+  (void)state;
+  static const shape shapes[] = {
+      {3, {64, 63, 65}, GMG_CELL, "dddddd"},    {3, {65, 64, 40}, GMG_CELL, "nnppdd"},   {3, {97, 90, 96}, GMG_VERTEX, "ddddnn"},
+      {3, {40, 96, 97}, GMG_CELL, "dnrddn"},    {3, {128, 127, 30}, GMG_CELL, "ppddnn"}, {3, {30, 33, 128}, GMG_CELL, "dddnpp"},
+      {3, {129, 20, 21}, GMG_CELL, "dddddd"},   {3, {20, 21, 130}, GMG_CELL, "nrnrnr"},  {3, {150, 140, 131}, GMG_CELL, "ddnndd"},
+      {3, {160, 130, 129}, GMG_CELL, "dnpprr"}, {3, {40, 41, 257}, GMG_CELL, "ddnndd"},  {3, {70, 30, 270}, GMG_CELL, "dnddpp"},
+      {2, {300, 200, 1}, GMG_CELL, "dddn"},     {2, {129, 515, 1}, GMG_VERTEX, "ppdd"},  {2, {1030, 1100, 1}, GMG_CELL, "ddnn"}};
+  for (int k = 0; k < COUNT(shapes); k++) {
+    const gmg_problem p = shaped_problem(&shapes[k]);
+    const size_t n = unknowns(&p);
+    gmg_params q = gmg_params_default();
+    if (!taken(n)) continue;
+    double *r = field(n, 1), *z = field(n, 0), *rest = field(n, 0);
+    q.direct = GMG_DIRECT_ALWAYS;
+    session s = begin_solver(&p, &q, 2);
+    assert_ok(s.context, precondition_in(&s, r, z));
+    assert_ok(s.context, residual_in(&s, r, z, rest));
+    const double left = norm2(rest, n) / norm2(r, n);
+    if (!(left < 1e-11)) fail_msg("%s, %zu x %zu x %zu: %g", shapes[k].bc, p.n[0], p.n[1], p.n[2], left);
+    end_solver(&s);
+    free(r), free(z), free(rest);
+  }
+}
+
 static void an_update_changes_the_shift(void **state)
 {
   (void)state;
@@ -413,6 +441,7 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(bits_do_not_depend_on_threads),
                                      cmocka_unit_test(ends_a_hierarchy),
                                      cmocka_unit_test(a_preconditioner_is_the_inverse),
+                                     cmocka_unit_test(longer_axes),
                                      cmocka_unit_test(an_update_changes_the_shift),
                                      cmocka_unit_test(other_methods_around_it),
                                      cmocka_unit_test(is_chosen),

@@ -35,13 +35,17 @@ static const char *refuses(const gmg_problem *p)
   return NULL;
 }
 
-/* Up to how many transformed unknowns, summed over the axes, this solver is faster: than a whole solve by cycles, and than the part
-   of a cycle on this grid and all coarser ones. [backend][type][dim - 1]. Measured by bench_direct on two cores of an AMD EPYC 7003
-   server, in builds with and without AVX2: with AVX2 it is faster up to larger sizes, 750 in 3D. Zeros: not measured yet. */
+/* Up to how many transformed unknowns, summed over all axes but the last, this solver is faster: than a whole solve by cycles, and
+   than the part of a cycle on this grid and all coarser ones. [backend][type][dim - 1].
+   - Host: measured by bench_direct on two cores of an AMD EPYC 7003 server, in builds with and without AVX2. With AVX2 it is faster
+     up to larger sizes, 750 in 3D.
+   - CUDA: measured by bench_gpu_direct on an H200. In 1D one thread would solve a system, so cycles are faster. */
 static const struct {
   size_t whole, bottom;
 } most[2][2][3] = {[GMG_BACKEND_HOST] = {[GMG_F64] = {{SIZE_MAX, SIZE_MAX}, {600, 200}, {560, 160}},
-                                         [GMG_F32] = {{SIZE_MAX, SIZE_MAX}, {320, 200}, {560, 160}}}};
+                                         [GMG_F32] = {{SIZE_MAX, SIZE_MAX}, {320, 200}, {560, 160}}},
+                   [GMG_BACKEND_CUDA] = {[GMG_F64] = {{0, 0}, {1600, 256}, {1100, 192}},
+                                         [GMG_F32] = {{0, 0}, {512, 128}, {512, 130}}}};
 
 /* Unknowns summed over the axes that are transformed: all that have more than one unknown, but the last of them. */
 static size_t transformed_unknowns(int dim, const size_t n[3])

@@ -34,15 +34,18 @@ static __device__ __forceinline__ unsigned padded_count(const matrix &m) { retur
 /* Matrices are copied in pieces of 16 bytes. */
 enum { PIECE = 16 / sizeof(real) };
 
+static __device__ __forceinline__ void clear_piece(real *to)
+{
+#pragma unroll
+  for (int i = 0; i < PIECE; i++) to[i] = 0;
+}
+
 /* Copies the piece with outputs o and up of an input to shared memory, asynchronously. Beyond the matrix there are zeros. */
 static __device__ __forceinline__ void copy_piece(real *to, const matrix &m, unsigned input, unsigned o)
 {
   if (input < m.count && o < padded_count(m)) {
     __pipeline_memcpy_async(to, m.at + (o / GMG_PANEL * m.count + input) * GMG_PANEL + o % GMG_PANEL, PIECE * sizeof *to);
-  } else {
-#pragma unroll
-    for (int i = 0; i < PIECE; i++) to[i] = 0;
-  }
+  } else clear_piece(to);
 }
 
 /* The modes of an axis: all of them, or the even and the odd ones. */
@@ -73,12 +76,15 @@ static __device__ __forceinline__ real inverse_of(real x)
 #endif
 }
 
-static __device__ __forceinline__ real divided(const divisors &d, real x, unsigned o, unsigned line)
+static __device__ __forceinline__ real eigenvalue_of_line(const divisors &d, unsigned line)
 {
-  if (!d.output) return x;
-  real by = d.output[o] + d.shift + d.line[0][d.line[1] ? line % d.along : line];
-  if (d.line[1]) by += d.line[1][line / d.along];
-  return d.singular && by == 0 ? 0 : x * inverse_of(by);
+  return d.shift + (d.line[1] ? d.line[0][line % d.along] + d.line[1][line / d.along] : d.line[0][line]);
+}
+
+static __device__ __forceinline__ real inverse_divisor(const divisors &d, unsigned o, real of_line)
+{
+  const real by = d.output[o] + of_line;
+  return d.singular && by == 0 ? 0 : inverse_of(by);
 }
 
 /* The sums of a warp: `down` x `across` pieces for each block of modes. */

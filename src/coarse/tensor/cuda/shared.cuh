@@ -11,32 +11,32 @@
 
 namespace {
 
-/* Two rows of warps have all outputs of an axis of up to LONGEST unknowns. A warp has 32 lines of axes of up to 128 unknowns, and 16
-   lines of axes of up to 64. Then there is room for the modes of both transforms; otherwise the second ones replace the first. */
-enum { WARPS_DOWN = 2 };
-template <int down, int across, int rooms> struct part {
+/* warps_down x warps_across warps share a block of values. Each has ROWS x LINES outputs for each of two blocks of modes, or twice as
+   many of a single block. rooms: 2 if there is room for the modes of both transforms; 1: the second ones replace the first. */
+template <int across, int warps_down, int warps_across, int rooms> struct part {
   enum {
-    DOWN = down, /* pieces for each of two blocks of modes */
     ACROSS = across,
+    WARPS_DOWN = warps_down,
+    WARPS_ACROSS = warps_across,
     ROOMS = rooms,
-    LONGEST = 2 * WARPS_DOWN * down * ROWS,
     LINES = across * COLUMNS, /* of a warp */
-    WARPS_ACROSS = LONGEST / LINES,
-    WARPS_OF_PART = WARPS_DOWN * WARPS_ACROSS,
+    LONGEST = 2 * warps_down * ROWS,
+    WARPS_OF_PART = warps_down * warps_across,
     THREADS_OF_PART = WARPS_OF_PART * WARP,
-    LINES_OF_BLOCK = LONGEST,
+    LINES_OF_BLOCK = warps_across * LINES,
     LINE_PITCH = LINES_OF_BLOCK + 4
   };
 };
-typedef part<1, 2, 2> small_part;
-typedef part<2, 4, 1> large_part;
+typedef part<2, 2, 4, 2> small_part;  /* up to 64 unknowns */
+typedef part<2, 3, 6, 2> medium_part; /* 96 */
+typedef part<4, 4, 4, 1> large_part;  /* 128 */
 
 /* The pitch of n values in shared memory with which the threads of a warp read different banks along both axes. */
 static inline unsigned pitch_of(unsigned n) { return (n + 3) / 8 * 8 + 4; }
 
 /* Modes in shared memory: [block][input][output]. The number of inputs is a multiple of DEPTH. */
 template <class part, int blocks> struct mode_room {
-  enum { DOWN = part::DOWN * 2 / blocks, OUTPUTS = WARPS_DOWN * DOWN * ROWS, PITCH = OUTPUTS + 4 };
+  enum { DOWN = 2 / blocks, OUTPUTS = part::WARPS_DOWN * DOWN * ROWS, PITCH = OUTPUTS + 4 };
 };
 GMG_INLINE unsigned inputs_of(unsigned count) { return (count + DEPTH - 1) / DEPTH * DEPTH; }
 
@@ -144,6 +144,20 @@ static __global__ void __launch_bounds__(part::THREADS_OF_PART) plane_kernel(pla
   }
 }
 
+/* Divides the coefficients of a thread's line. */
+template <class part> static __device__ __forceinline__ void divide(const divisors &d, real *x, unsigned n, unsigned begin, unsigned here)
+{
+  const unsigned line = threadIdx.x % part::LINES_OF_BLOCK, first = threadIdx.x / part::LINES_OF_BLOCK,
+                 step = part::THREADS_OF_PART / part::LINES_OF_BLOCK;
+  static_assert(part::THREADS_OF_PART % part::LINES_OF_BLOCK == 0, "threads share lines");
+  if (line < here) {
+    const real of_line = eigenvalue_of_line(d, begin + line);
+#pragma unroll 4
+    for (unsigned i = first; i < n; i += step) x[i * part::LINE_PITCH + line] *= inverse_divisor(d, i, of_line);
+  }
+  __syncthreads();
+}
+
 /* The last axis: the lines lie beside each other. from may be to. */
 struct last_axis {
   lines l;
@@ -171,9 +185,8 @@ static __global__ void __launch_bounds__(part::THREADS_OF_PART) last_axis_kernel
     if (l < here) __pipeline_memcpy_async(x + i * part::LINE_PITCH + l, from + (size_t)i * a.l.pitch + begin + l, sizeof(real));
   }
   wait_for_copies();
-  transform_in_shared<part, blocks, 0>(v, all, a.m[0], room[0], load_second_late, [&](unsigned l) {
-    return [=](unsigned out, real value) { x[out * part::LINE_PITCH + l] = divided(a.d, value, out, begin + l); };
-  });
+  transform_in_shared<part, blocks, 0>(v, all, a.m[0], room[0], load_second_late, in_place(v));
+  divide<part>(a.d, x, a.l.n, begin, here);
   transform_in_shared<part, blocks, 1>(v, all, a.m[1], room[1], []() {}, [&](unsigned l) {
     scalar *y = to + begin + l;
     return [=](unsigned out, real value) { y[(size_t)out * a.l.pitch] = value; };

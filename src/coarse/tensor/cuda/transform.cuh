@@ -11,7 +11,7 @@ namespace {
 
 /* Tiles of 64 x 64 for many lines, of 32 x 32 for few. WARPS x WARPS warps share a tile. Each has `down` x `across` pieces for each
    block of modes. */
-enum { WARPS = 2, THREADS = WARPS * WARPS * WARP, STAGES = 5 };
+enum { WARPS = 2, THREADS = WARPS * WARPS * WARP, STAGES = 4 };
 template <int down, int across> struct tile {
   enum {
     DOWN = down,
@@ -39,58 +39,74 @@ template <class tile, int blocks, int along> struct stage {
   }
 };
 
-/* What a thread copies in each step. */
+/* What a thread copies in each step: values, and pieces of the matrices. */
 template <class tile, int blocks, int back, int along> struct copier {
   enum {
     VALUES = DEPTH * tile::LINES / THREADS,
+    LINES_AT_ONCE = along ? THREADS / DEPTH : 0, /* from one value to the next */
+    INPUTS_AT_ONCE = along ? 0 : THREADS / tile::LINES,
     PIECES_ACROSS = tile::OUTPUTS / PIECE,
     PIECES = DEPTH * PIECES_ACROSS,
-    LINES_AT_ONCE = along ? THREADS / DEPTH : tile::LINES, /* by all threads */
-    INPUTS_AT_ONCE = along ? DEPTH : THREADS / tile::LINES
+    ROWS_AT_ONCE = THREADS / PIECES_ACROSS
   };
-  lines l;
-  const scalar *from;  /* its first line */
-  unsigned line, first_line, input; /* the line in the tile */
-  matrices m;
-  unsigned first_output;
+  const scalar *value[blocks]; /* the first one of a thread, and the distance to the next input */
+  int step[blocks];
+  const real *mode[blocks];
+  unsigned n, lines_left, input, mode_input, count[blocks], has_mode[blocks];
+  unsigned to_value, to_mode; /* in shared memory */
 
-  __device__ __forceinline__ copier(const lines &all, const matrices &modes, const scalar *x, unsigned tile_line, unsigned tile_output)
-      : l(all), first_line(tile_line), m(modes), first_output(tile_output)
+  __device__ __forceinline__ copier(const lines &l, const matrices &m, const scalar *x, unsigned first_line, unsigned first_output)
   {
-    const unsigned me = threadIdx.x;
-    line = along ? me / DEPTH : me % tile::LINES, input = along ? me % DEPTH : me / tile::LINES;
-    from = x + start_of(l, first_line + line);
+    const unsigned me = threadIdx.x, line = along ? me / DEPTH : me % tile::LINES, o = me % PIECES_ACROSS * PIECE;
+    input = along ? me % DEPTH : me / tile::LINES;
+    n = l.n, lines_left = first_line + line < l.count ? l.count - first_line - line : 0;
+    to_value = stage<tile, blocks, along>::at_value(input, line);
+    mode_input = me / PIECES_ACROSS;
+    to_mode = stage<tile, blocks, along>::at_mode(mode_input, o);
+#pragma unroll
+    for (int b = 0; b < blocks; b++) {
+      const unsigned output = first_output + o;
+      count[b] = m.block[b].count;
+      has_mode[b] = output < padded_count(m.block[b]) && me < PIECES;
+      mode[b] = m.block[b].at + (output / GMG_PANEL * count[b] + mode_input) * GMG_PANEL + output % GMG_PANEL;
+      step[b] = b == 1 && !back ? -(int)l.pitch : (int)l.pitch;
+      value[b] = x + start_of(l, first_line + line) + (size_t)input_of<back>(b, input, l.n, count[0]) * l.pitch;
+    }
   }
 
-  static __device__ __forceinline__ void copy(real *to, const real *x, int exists)
+  /* Whether the tile has all its lines and outputs. */
+  __device__ __forceinline__ int is_whole(const lines &l, unsigned first_line, unsigned first_output, const matrices &m) const
   {
-    if (exists) __pipeline_memcpy_async(to, x, sizeof *to);
-    else *to = 0;
+    return first_line + tile::LINES <= l.count && first_output + tile::OUTPUTS <= padded_count(m.block[blocks - 1]) &&
+           PIECES % THREADS == 0;
   }
 
-  __device__ __forceinline__ void copy_values(stage<tile, blocks, along> &to, unsigned first) const
+  template <int whole> __device__ __forceinline__ void copy_values(stage<tile, blocks, along> &to, unsigned first) const
   {
     typedef stage<tile, blocks, along> at;
 #pragma unroll
     for (int b = 0; b < blocks; b++)
 #pragma unroll
       for (int e = 0; e < VALUES; e++) {
-        const unsigned k = input + (along ? 0 : e * INPUTS_AT_ONCE), i = first + k, other = line + (along ? e * LINES_AT_ONCE : 0);
-        const unsigned which = input_of<back>(b, i, l.n, m.block[0].count);
-        copy(&to.values[b][at::at_value(k, other)], from + (along ? (size_t)e * LINES_AT_ONCE * l.n + which : (size_t)which * l.pitch),
-             i < m.block[b].count && first_line + other < l.count);
+        real *target = &to.values[b][to_value + at::at_value(e * INPUTS_AT_ONCE, e * LINES_AT_ONCE)];
+        if (whole || (first + input + e * INPUTS_AT_ONCE < count[b] && e * LINES_AT_ONCE < (int)lines_left))
+          __pipeline_memcpy_async(target, value[b] + (int)(first + e * INPUTS_AT_ONCE) * (long)step[b] + e * LINES_AT_ONCE * (size_t)n,
+                                  sizeof *target);
+        else *target = 0;
       }
   }
 
-  __device__ __forceinline__ void copy_modes(stage<tile, blocks, along> &to, unsigned first) const
+  template <int whole> __device__ __forceinline__ void copy_modes(stage<tile, blocks, along> &to, unsigned first) const
   {
     typedef stage<tile, blocks, along> at;
 #pragma unroll
     for (int b = 0; b < blocks; b++)
 #pragma unroll
-      for (unsigned p = threadIdx.x; p < PIECES; p += THREADS) {
-        const unsigned k = p / PIECES_ACROSS, o = p % PIECES_ACROSS * PIECE;
-        copy_piece(&to.modes[b][at::at_mode(k, o)], m.block[b], first + k, first_output + o);
+      for (int e = 0; e < (PIECES + THREADS - 1) / THREADS; e++) {
+        real *target = &to.modes[b][to_mode + at::at_mode(e * ROWS_AT_ONCE, 0)];
+        if (whole || (first + mode_input + e * ROWS_AT_ONCE < count[b] && has_mode[b]))
+          __pipeline_memcpy_async(target, mode[b] + (first + e * ROWS_AT_ONCE) * GMG_PANEL, PIECE * sizeof *target);
+        else if (PIECES % THREADS == 0 || threadIdx.x < PIECES) clear_piece(target);
       }
   }
 };
@@ -110,20 +126,25 @@ static __global__ void __launch_bounds__(THREADS)
   const unsigned count = m.block[0].count, tiles_down = (count + tile::OUTPUTS - 1) / tile::OUTPUTS, steps = (count + DEPTH - 1) / DEPTH;
   const unsigned first_output = blockIdx.x % tiles_down * tile::OUTPUTS, first_line = blockIdx.x / tiles_down * tile::LINES;
   const copier<tile, blocks, back, along> copies(l, m, from, first_line, first_output);
+  const unsigned whole_until = copies.is_whole(l, first_line, first_output, m) ? m.block[blocks - 1].count / DEPTH : 0;
   warp_sums<blocks, tile::DOWN, tile::ACROSS> sums = {};
-  for (unsigned s = 0; s < STAGES - 1 && s < steps; s++) copies.copy_modes(stages[s], s * DEPTH);
+  for (unsigned s = 0; s < STAGES - 1 && s < steps; s++) copies.template copy_modes<0>(stages[s], s * DEPTH);
   gmg_wait_for_predecessor();
   for (unsigned s = 0; s < STAGES - 1; s++) {
-    if (s < steps) copies.copy_values(stages[s], s * DEPTH);
+    if (s < steps) copies.template copy_values<0>(stages[s], s * DEPTH);
     __pipeline_commit();
   }
   for (unsigned s = 0; s < steps; s++) {
     __pipeline_wait_prior(STAGES - 2);
     __syncthreads(); /* the stage is here, and the one that is filled next is no longer read */
     const unsigned ahead = s + STAGES - 1;
-    if (ahead < steps) {
-      copies.copy_modes(stages[ahead % STAGES], ahead * DEPTH);
-      copies.copy_values(stages[ahead % STAGES], ahead * DEPTH);
+    stage_of &next = stages[ahead % STAGES];
+    if (ahead < whole_until) {
+      copies.template copy_modes<1>(next, ahead * DEPTH);
+      copies.template copy_values<1>(next, ahead * DEPTH);
+    } else if (ahead < steps) {
+      copies.template copy_modes<0>(next, ahead * DEPTH);
+      copies.template copy_values<0>(next, ahead * DEPTH);
     }
     __pipeline_commit();
     const stage_of &now = stages[s % STAGES];
@@ -132,7 +153,8 @@ static __global__ void __launch_bounds__(THREADS)
   }
   put_outputs<back>(lane, sums, l, first_output + output_of_warp, first_line + line_of_warp, [&](unsigned line) {
     scalar *y = to + start_of(l, line);
-    return [=](unsigned o, real x) { y[(size_t)o * l.pitch] = divided(d, x, o, line); };
+    const real of_line = d.output ? eigenvalue_of_line(d, line) : 0;
+    return [=](unsigned o, real x) { y[(size_t)o * l.pitch] = d.output ? x * inverse_divisor(d, o, of_line) : x; };
   });
 }
 
