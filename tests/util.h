@@ -91,7 +91,7 @@ void end_solver(session *s);
 /* Where sessions run: 1 on a device, 0 on the host. Tests for both accept the argument "cuda". Without a device they print the
    reason and return SKIPPED. */
 extern int on_device;
-int for_device(int argc, char **argv); /* sets on_device if the argument is "cuda"; 0 or SKIPPED */
+int for_device(int argc, char **argv); /* sets on_device if the last argument is "cuda"; a name before it selects a test. 0 or SKIPPED */
 void only(int argc, char **argv); /* selects the tests whose names match the argument, if there is one */
 
 /* Creates a solver on a CUDA context: the problem's arrays are copied to the device. */
