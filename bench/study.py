@@ -278,6 +278,24 @@ def box_table(data):
     return f"{origin(data)}\n\n" + table(head, rows)
 
 
+# --- direct solves and cycles on a GPU -------------------------------------------------------------------------------
+
+KINDS = {"3d": "3D, double", "3d_float": "3D, float", "3d_bottom": "3D, float, one cycle", "2d": "2D, double",
+         "2d_float": "2D, float", "2d_bottom": "2D, float, one cycle"}
+
+
+def direct_table(data):
+    """Milliseconds of direct solves and of cycles, and their ratio, for each kind and size."""
+    at = {r["name"]: r for r in data["results"]}
+    rows = []
+    for kind, words in KINDS.items():
+        sizes = sorted({int(m[1]) for name in at if (m := re.fullmatch(rf"{kind}_direct_(\d+)", name))})
+        for n in sizes:
+            direct, cycles = (at[f"{kind}_{way}_{n}"]["median"] for way in ("direct", "cycles"))
+            rows.append([words, str(n), number(direct), number(cycles), number(direct / cycles)])
+    return f"{origin(data)}\n\n" + table(["problem", "unknowns per axis", "direct, ms", "cycles, ms", "direct over cycles"], rows)
+
+
 # --- gmg, hypre and FFTW on a CPU ------------------------------------------------------------------------------------
 
 PEERS = {"solve_async": "gmg, default", "solve_async_double": "gmg, double throughout", "solve_red_black": "gmg, red-black",
@@ -303,6 +321,7 @@ def peers_table(cpu):
 
 # --- the pages -------------------------------------------------------------------------------------------------------
 
+DIRECT_TABLES = {"direct": direct_table}
 STUDY_TABLES = {"time": time_table, "cycle": cycle_table, "against": against_table, "stale": stale_table, "fresh": fresh_table,
                 "growth": growth_table}
 CUBLAS_TABLES = {"create": create_table, "coarsest": coarsest_table}
@@ -351,6 +370,7 @@ def pages(results, docs, study):
     """The path of every page, and its text with the tables made from the results."""
     performance = {"rows": rows_table(read(results / "h200.json")), "peers": peers_table(read(results / "cpu.json")),
                    **made_of(BOX_TABLES, read(results / "h200-box.json"), "build/bench/bench_gpu_box --json", "h200-box.json"),
+                   **made_of(DIRECT_TABLES, read(results / "h200-direct.json"), "build/bench/bench_gpu_direct --json", "h200-direct.json"),
                    **made_of(STUDY_TABLES, study, "build/bench/bench_gpu_study --json", "h200-study.json")}
     variants = made_of(VARIANTS_TABLES, read(results / "h200-variants.json"), "bench/variants.py", "h200-variants.json")
     cublas = made_of(CUBLAS_TABLES, read(results / "h200-cublas.json"), "build/bench/bench_gpu_cublas --json", "h200-cublas.json")

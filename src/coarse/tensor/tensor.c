@@ -44,8 +44,8 @@ static const struct {
   size_t whole, bottom;
 } most[2][2][3] = {[GMG_BACKEND_HOST] = {[GMG_F64] = {{SIZE_MAX, SIZE_MAX}, {600, 200}, {560, 160}},
                                          [GMG_F32] = {{SIZE_MAX, SIZE_MAX}, {320, 200}, {560, 160}}},
-                   [GMG_BACKEND_CUDA] = {[GMG_F64] = {{0, 0}, {1600, 256}, {1100, 192}},
-                                         [GMG_F32] = {{0, 0}, {512, 128}, {512, 130}}}};
+                   [GMG_BACKEND_CUDA] = {[GMG_F64] = {{0, 0}, {1600, 512}, {1100, 200}},
+                                         [GMG_F32] = {{0, 0}, {384, 160}, {512, 130}}}};
 
 /* Unknowns summed over the axes that are transformed: all that have more than one unknown, but the last of them. */
 static size_t transformed_unknowns(int dim, const size_t n[3])
