@@ -8,6 +8,7 @@
 #include "modes.h"
 
 #include <stdint.h>
+#include <string.h>
 
 /* Longer axes would need too much memory and time for their modes. The tables of all modes may take up to this part of the memory
    that a solver may have. */
@@ -134,6 +135,28 @@ static gmg_status create_axis(gmg_exec *e, const gmg_axis_spec *spec, int in_pan
   return status;
 }
 
+/* Whether two axes have the same modes. `beta` only matters for the choice of axes that coarsen. */
+static int is_same(const gmg_axis_spec *a, const gmg_axis_spec *b)
+{
+  const int same_mesh = !a->coord == !b->coord && a->mesh == b->mesh && a->base == b->base && a->nested == b->nested &&
+                        a->merged == b->merged &&
+                        (!a->coord || memcmp(a->coord, b->coord, (a->mesh + 1) * sizeof *a->coord) == 0);
+  return a->n == b->n && a->length == b->length && a->centering == b->centering && same_mesh && a->bc[0] == b->bc[0] &&
+         a->bc[1] == b->bc[1] && memcmp(a->robin, b->robin, sizeof a->robin) == 0;
+}
+
+/* Axis i in `axis`. It uses the tables of an earlier axis that is the same and stores them in the same way. */
+static gmg_status create_or_share(gmg_exec *e, const gmg_axis_spec spec[3], const int along[3], int in_panels, int i,
+                                  gmg_tensor_axis *axis)
+{
+  for (int j = 0; j < i; j++)
+    if (is_same(&spec[along[j]], &spec[along[i]]) && (i < in_panels) == (j < in_panels)) {
+      axis[i] = axis[j];
+      return GMG_OK;
+    }
+  return create_axis(e, &spec[along[i]], i < in_panels, &axis[i]);
+}
+
 /* --- the solver ---------------------------------------------------------------------------------------------------------- */
 
 /* A 1D problem with coefficient arrays: the rows of the operator, in pieces. */
@@ -224,7 +247,7 @@ static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
   GMG_TRY(choose_axes(e, A, s));
   GMG_TRY(create_rows(e, A, s));
   for (int i = 0; i < s->t.transformed; i++)
-    GMG_TRY(create_axis(e, &p->level[0].axis[s->along[i]], i < kernels_of(e)->axes_in_panels, &s->t.axis[i]));
+    GMG_TRY(create_or_share(e, p->level[0].axis, s->along, kernels_of(e)->axes_in_panels, i, s->t.axis));
   return gmg_exec_alloc(e, "work space of the direct solver", kernels_of(e)->prepare(e, &s->t), &s->t.work);
 }
 
