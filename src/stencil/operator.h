@@ -60,6 +60,13 @@ typedef struct gmg_coarsening_maps {
                                                            arrays */
 } gmg_coarsening_maps;
 
+/* What a kind of operator finds in a problem. Zeros on entry. */
+typedef struct gmg_measured {
+  double beta[3];     /* beta[a] / h[a]^2 is the coupling of axis a */
+  gmg_range sigma;    /* of the row sums, that is, of what they add to the diagonal besides couplings */
+  gmg_range diagonal; /* without the problem's shift; the mean is not set */
+} gmg_measured;
+
 /* A kind of operator. NULL members: there is nothing to do. */
 struct gmg_operator_kind {
   const char *name;
@@ -76,10 +83,9 @@ struct gmg_operator_kind {
   /* The constant part of the diagonal that does not come from couplings. It is the same on all levels, and is added to
      gmg_problem::shift. */
   double (*reaction)(const gmg_problem *p);
-  /* Sets beta[a] so that beta[a] / h[a]^2 is the coupling of axis a. Also checks the kind's own arrays, if there are any, and sets
-     sigma (0 on entry) to the range of the row sums, that is, of what they add to the diagonal besides couplings. e may be dry.
-     NULL: beta[a] is the mean of the problem's beta. */
-  gmg_status (*measure)(const gmg_exec *e, const gmg_problem *p, double beta[3], gmg_range *sigma);
+  /* Measures the problem, and checks the kind's own arrays, if there are any. e may be dry. NULL: the couplings are beta / h^2 with
+     the problem's beta, and so is the diagonal up to a small factor. */
+  gmg_status (*measure)(const gmg_exec *e, const gmg_problem *p, gmg_measured *found);
   /* Whether coarse levels may be coarser along an axis like this. NULL: along any. */
   int (*can_coarsen)(const gmg_axis_spec *fine);
   /* Allocates what the operator of a level has besides its axes. axis: of that level. */

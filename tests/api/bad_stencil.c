@@ -8,7 +8,7 @@ static float coefficients[2000];
 static const double positions[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 
 /* What a row of the table changes. */
-typedef enum { ENTRY, PAIR, CELLS, ROBIN, BETA, BETA_FACE, SIGMA, COORD, SMOOTHER, LOCAL, SUM, SIZE } change;
+typedef enum { ENTRY, PAIR, SHIFT, CELLS, ROBIN, BETA, BETA_FACE, SIGMA, COORD, SMOOTHER, LOCAL, SUM, SIZE } change;
 
 static const struct {
   change what;
@@ -27,6 +27,9 @@ static const struct {
     {PAIR, 4, -1, GMG_ERR_ARGUMENT, {"problem.stencil->entry[0][1][1] = -1", "problem.dim = 2"}},
     {SUM, 13, 0.5, GMG_ERR_UNSUPPORTED, {"problem.stencil: its entries add up to -", "negative"}},
     {PAIR, 9, -1e-200, GMG_ERR_ARGUMENT, {"problem.stencil->entry[1][0][0] = -1e-200", "from"}},
+    {PAIR, 9, 1e20, GMG_ERR_ARGUMENT, {"problem.stencil->entry[1][0][0] = 1e+20", "at most 1e+06 times as large as the diagonal"}},
+    {SHIFT, 0, 1e-17, GMG_ERR_UNSUPPORTED, {"problem.shift = 1e-17", "lost in rounding beside the stencil's centre = 2"}},
+    {SHIFT, 0, 1e-310, GMG_ERR_ARGUMENT, {"problem.shift = 1e-310", "so that its quotient with the stencil's centre = 2"}},
     {CELLS, 0, 0, GMG_ERR_UNSUPPORTED, {"problem.centering = GMG_CELL", "vertices"}},
     {ROBIN, 0, 0, GMG_ERR_UNSUPPORTED, {"problem.bc[1][1] = GMG_ROBIN", "Dirichlet"}},
     {BETA, 0, 0, GMG_ERR_UNSUPPORTED, {"problem.beta = ", "problem.stencil"}},
@@ -58,6 +61,10 @@ static void refused(void **state)
       case ENTRY: entry[rows[i].entry] = rows[i].value; break;
       case PAIR: entry[rows[i].entry] = entry[26 - rows[i].entry] = rows[i].value; break;
       case SUM: entry[rows[i].entry] *= rows[i].value; break;
+      case SHIFT: /* the widths do not matter */
+        box.known = gmg_stencil_q1(2, NULL, 0), box.known.size = sizeof box.known, p.shift = rows[i].value;
+        for (int a = 0; a < 2; a++) p.h[a] = 1e6, p.bc[a][0] = p.bc[a][1] = GMG_NEUMANN;
+        break;
       case CELLS: p.centering = GMG_CELL; break;
       case ROBIN: p.bc[1][1] = GMG_ROBIN; break;
       case BETA: p.beta = coefficients; break;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-typedef enum { VALUE, BOTH, UNUSED, CONSTANT, CELLS, ROBIN, BETA, SMOOTHER, LOCAL, SUM, GROWS, ODD, OWN } change;
+typedef enum { VALUE, SHIFT, BOTH, UNUSED, CONSTANT, CELLS, ROBIN, BETA, SMOOTHER, LOCAL, SUM, GROWS, ODD, OWN } change;
 
 static unsigned takes_constant(const gmg_params *p, int threads) { return (void)p, (void)threads, GMG_SMOOTHER_BOX; }
 static unsigned takes_both(const gmg_params *p, int threads) { return (void)p, (void)threads, GMG_SMOOTHER_BOX | GMG_SMOOTHER_BOX_ARRAYS; }
@@ -37,6 +37,7 @@ static const struct {
     {CONSTANT, 14, NAN, GMG_ERR_ARGUMENT, {"problem.stencil->entry[1][1][2] = nan", "below 1e+100"}},
     {CONSTANT, 14, -3, GMG_ERR_UNSUPPORTED, {"in row (1, 0, 0): differs from what the row", "-3: matrices must be symmetric"}},
     {SUM, 13, 0.5, GMG_ERR_UNSUPPORTED, {"problem.stencil: the entries of a row add up to -", "no wall is Dirichlet"}},
+    {SHIFT, 0, 1e-17, GMG_ERR_UNSUPPORTED, {"problem.shift = 1e-17", "lost in rounding beside the stencil's centre = "}},
     {CELLS, 0, 0, GMG_ERR_UNSUPPORTED, {"problem.centering = GMG_CELL", "vertices"}},
     {ROBIN, 0, 0, GMG_ERR_UNSUPPORTED, {"problem.bc[1][1] = GMG_ROBIN", "Dirichlet"}},
     {BETA, 0, 0, GMG_ERR_UNSUPPORTED, {"problem.beta = ", "problem.stencil"}},
@@ -59,6 +60,7 @@ static void refused(void **state)
     gmg_solver *s = NULL;
     gmg_plan_info info;
     for (int a = 0; a < 2; a++) p.h[a] = 1;
+    if (rows[i].what == SHIFT) p.shift = rows[i].value, p.bc[0][0] = p.bc[0][1] = p.bc[1][0] = p.bc[1][1] = GMG_NEUMANN;
     varying box = varying_q1(&p, beta_smooth, 0);
     gmg_stencil *const to = &box.stencil;
     const int e = rows[i].entry;
@@ -68,6 +70,7 @@ static void refused(void **state)
     switch (rows[i].what) {
       case VALUE: values[place] = rows[i].value; break;
       case GROWS: values[place] = ((double *)box.array[14])[place - 1] = rows[i].value; break;
+      case SHIFT: p.h[0] = p.h[1] = 1e6; break; /* the widths do not matter */
       case BOTH: *constant = rows[i].value; break;
       case UNUSED: (&to->array[0][0][0])[e] = beta; break;
       case CONSTANT: *constant = rows[i].value, (&to->array[0][0][0])[e] = NULL; break;

@@ -98,6 +98,33 @@ static void smoothers(void **state)
       }
 }
 
+/* Axes of one unknown, on the finest or on coarser grids: rows lose entries across Dirichlet walls, which add to the diagonal of what
+   is left. Seven points with a strong coupling along such an axis. */
+static void single_unknowns(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"jacobi", "chebyshev", "gauss_seidel", "async"};
+  static const struct {
+    shape shape;
+    double coupling[3];
+  } cases[] = {{{2, {1, 40, 1}, GMG_VERTEX, "ddnd"}, {6.5, 3.5, 0}}, {{3, {40, 1, 16}, GMG_VERTEX, "ppdndn"}, {1, 2.1, 0.15}},
+               {{3, {4, 3, 40}, GMG_VERTEX, "dddddn"}, {1, 3, 2}},   {{3, {16, 16, 1}, GMG_VERTEX, "nnnndd"}, {0.5, 0.7, 14}},
+               {{2, {1, 16, 1}, GMG_VERTEX, "nnpp"}, {6.5, 3.5, 0}}};
+  for (int i = 0; i < COUNT(cases); i++)
+    for (int k = 0; k < COUNT(names); k++) {
+      gmg_problem p = shaped_problem(&cases[i].shape);
+      gmg_params q = params_for_cycles();
+      gmg_stencil box = {0};
+      const double *c = cases[i].coupling;
+      box.entry[1][1][0] = box.entry[1][1][2] = -c[0], box.entry[1][0][1] = box.entry[1][2][1] = -c[1];
+      box.entry[0][1][1] = box.entry[2][1][1] = -c[2], box.entry[1][1][1] = 2 * (c[0] + c[1] + c[2]);
+      p.stencil = &box, q.smoother = gmg_smoother_by_name(names[k]), q.coarse_cells = 4;
+      const gmg_report r = solve_random(cases[i].shape.bc, &p, &q);
+      print_message("%s %s: %d cycles, factor %.3f\n", cases[i].shape.bc, names[k], r.cycles, r.factor);
+      assert_below(r.factor, 0.5);
+    }
+}
+
 /* Q1 with load vectors of the interpolated right-hand side: second order. */
 static double error_at(int dim, size_t m, double sigma)
 {
@@ -196,7 +223,7 @@ static void coarse_solver_is_chosen(void **state)
 int main(int argc, char **argv)
 {
   if (for_device(argc, argv)) return SKIPPED;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(converges), cmocka_unit_test(smoothers), cmocka_unit_test(q1_has_order_two),
-                                     cmocka_unit_test(singular_and_updated), cmocka_unit_test(coarse_solver_is_chosen)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(converges), cmocka_unit_test(smoothers), cmocka_unit_test(single_unknowns),
+                                     cmocka_unit_test(q1_has_order_two), cmocka_unit_test(singular_and_updated), cmocka_unit_test(coarse_solver_is_chosen)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,13 +64,22 @@ static gmg_array array_of_beta(const gmg_problem *p, int a)
   return p->beta ? gmg_coefficients_at_unknowns(p, p->beta) : gmg_coefficients_at_faces(p, a);
 }
 
+/* The size of the entries of A, with its name in error texts. */
+typedef struct {
+  const char *name;
+  double weakest, strongest;
+} entry_size;
+
 /* What the kind of operator finds itself. */
-static gmg_status measure(const gmg_exec *e, const gmg_problem *p, gmg_coefficients *found)
+static gmg_status measure(const gmg_exec *e, const gmg_problem *p, gmg_coefficients *found, entry_size *size)
 {
   const gmg_operator_kind *kind = gmg_operator_kind_of(p);
-  gmg_range sigma = {0, 0, 0};
-  if (kind->measure) GMG_TRY(kind->measure(e, p, found->beta_mean, &sigma));
-  found->sigma_least = sigma.least, found->sigma_mean = sigma.mean, found->sigma_most = sigma.most;
+  gmg_measured x = {.beta = {0}};
+  if (!kind->measure) return GMG_OK;
+  GMG_TRY(kind->measure(e, p, &x));
+  for (int a = 0; a < 3; a++) found->beta_mean[a] = x.beta[a];
+  found->sigma_least = x.sigma.least, found->sigma_mean = x.sigma.mean, found->sigma_most = x.sigma.most;
+  *size = (entry_size){"the stencil's centre", x.diagonal.least, x.diagonal.most};
   return GMG_OK;
 }
 
@@ -98,20 +107,19 @@ static gmg_status check_beta(const gmg_exec *e, const gmg_problem *p, gmg_coeffi
   return name_entry(e, name_of_beta(p, a), &x, &b);
 }
 
-/* The constant shift must be 0, or its quotients with beta / h^2 must be in the range of the type. There is no such lower bound for
+/* The constant shift must be 0, or its quotients with the entries of A must be in the range of the type. There is no such lower bound for
    an array sigma, which may fall to 0 gradually. */
-static gmg_status check_shift(const gmg_exec *e, const gmg_problem *p, double weakest, double strongest)
+static gmg_status check_shift(const gmg_exec *e, const gmg_problem *p, entry_size size)
 {
   const gmg_type_traits *type = gmg_type_traits_of(p->type);
-  const double most = type->largest / 64 * fmin(1, weakest), least = type->smallest * fmax(1, strongest);
+  const double most = type->largest / 64 * fmin(1, size.weakest), least = type->smallest * fmax(1, size.strongest);
   if (p->shift > most)
     return gmg_fail(e->context, GMG_ERR_ARGUMENT,
-                    "problem.shift = %g: must be at most %.3g (so that its quotient with beta / h^2 = "
-                    "%g stays in the range of the type)",
-                    p->shift, most, weakest);
+                    "problem.shift = %g: must be at most %.3g (so that its quotient with %s = %g stays in the range of the type)",
+                    p->shift, most, size.name, size.weakest);
   if (p->shift > 0 && p->shift < least)
     return gmg_fail(e->context, GMG_ERR_ARGUMENT, "problem.shift = %g: must be 0 or at least %.3g (so that its quotient with "
-                    "beta / h^2 = %g stays in the range of the type)", p->shift, least, strongest);
+                    "%s = %g stays in the range of the type)", p->shift, least, size.name, size.strongest);
   return GMG_OK;
 }
 
@@ -119,9 +127,9 @@ static gmg_status check_shift(const gmg_exec *e, const gmg_problem *p, double we
    computed A is singular although the problem is not: such problems are refused. The term of a Robin wall is in the rows beside it
    alone, divided by their mesh width. */
 static gmg_status check_nearly_singular(const gmg_exec *e, const gmg_problem *p, const gmg_coefficients *found, double narrowest,
-                             double weakest)
+                                        entry_size size)
 {
-  const double lost = gmg_type_traits_of(p->type)->epsilon / 2 * weakest, reaction = gmg_operator_shift(p) + found->sigma_most;
+  const double lost = gmg_type_traits_of(p->type)->epsilon / 2 * size.weakest, reaction = gmg_operator_shift(p) + found->sigma_most;
   double robin = 0;
   for (int a = 0; a < p->dim; a++)
     for (int side = 0; side < 2; side++) {
@@ -132,9 +140,9 @@ static gmg_status check_nearly_singular(const gmg_exec *e, const gmg_problem *p,
   if (gmg_is_singular(p, found->sigma_most) || reaction >= lost || !(robin < lost)) return GMG_OK;
   return gmg_fail(e->context, GMG_ERR_UNSUPPORTED,
                   "problem.shift = %g, problem.sigma (at most %g) and Robin walls (%g in their rows) are lost in rounding "
-                  "beside beta / h^2 = %g, and nothing else fixes u: set them to 0 (the solution then has zero mean), or one of "
+                  "beside %s = %g, and nothing else fixes u: set them to 0 (the solution then has zero mean), or one of "
                   "them to at least %.3g",
-                  p->shift, found->sigma_most, robin, weakest, lost);
+                  p->shift, found->sigma_most, robin, size.name, size.weakest, lost);
 }
 
 gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_coefficients *found)
@@ -145,17 +153,17 @@ gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_c
   *found = (gmg_coefficients){.beta_mean = {1, 1, 1}, .beta_least = 1, .beta_most = 1};
   find_widths(p, &narrowest, &widest);
   GMG_TRY(check_beta(e, p, found));
-  GMG_TRY(measure(e, p, found));
-  const double weakest = found->beta_least / widest / widest, strongest = found->beta_most / narrowest / narrowest;
-  GMG_TRY(check_shift(e, p, weakest, strongest));
+  entry_size size = {"beta / h^2", found->beta_least / widest / widest, found->beta_most / narrowest / narrowest};
+  GMG_TRY(measure(e, p, found, &size));
+  GMG_TRY(check_shift(e, p, size));
   if (p->sigma) {
-    const bounds b = {0, fmin(fmin(largest, GMG_EXTREME), largest * weakest),
+    const bounds b = {0, fmin(fmin(largest, GMG_EXTREME), largest * size.weakest),
                       "it and its quotient with beta / h^2 stay in the range of the type"};
     const gmg_array x = gmg_coefficients_at_unknowns(p, p->sigma);
     GMG_TRY(check_array(e, "sigma", &x, &b, &r));
     found->sigma_least = r.least, found->sigma_mean = r.mean, found->sigma_most = r.most;
   }
-  return check_nearly_singular(e, p, found, narrowest, weakest);
+  return check_nearly_singular(e, p, found, narrowest, size);
 }
 
 /* Called after the coefficients of a level have been computed, because every operation with A reads their ghosts. */

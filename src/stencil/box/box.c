@@ -42,6 +42,20 @@ static double reaction(const gmg_problem *p)
   return fabs(sum) <= 8 * DBL_EPSILON * size_of(flat(p)) ? 0 : sum;
 }
 
+/* Along an axis of one unknown an entry is that of the unknown itself, or it is dropped. Adds the former to the unknown's entry, and
+   sets both to 0. */
+static void fold_single(const size_t n[3], const int mirrors[3][2], double entry[27])
+{
+  static const int stride[3] = {1, 3, 9};
+  for (int a = 0; a < 3; a++)
+    for (int e = 0; e < 27 && n[a] == 1; e++) {
+      const int to = e / stride[a] % 3, middle = e + (1 - to) * stride[a];
+      if (to == 1) continue;
+      if (mirrors[a][to / 2]) entry[middle] += entry[e];
+      entry[e] = 0;
+    }
+}
+
 /* The coupling along an axis for a u that is constant along the others: minus half the sum of all entries off the middle plane. */
 static double coupling_along(const double *entry, int axis)
 {
@@ -51,13 +65,17 @@ static double coupling_along(const double *entry, int axis)
   return sum / 2;
 }
 
-static gmg_status measure(const gmg_exec *e, const gmg_problem *p, double beta[3], gmg_range *sigma)
+static gmg_status measure(const gmg_exec *e, const gmg_problem *p, gmg_measured *found)
 {
-  (void)e, (void)sigma;
-  for (int a = 0; a < 3; a++) {
-    const double coupling = a < p->dim ? coupling_along(flat(p), a) : 0;
-    beta[a] = coupling > 0 ? coupling * p->h[a] * p->h[a] : 0;
-  }
+  (void)e;
+  double entry[27];
+  int mirrors[3][2] = {{0}};
+  for (int a = 0; a < p->dim; a++)
+    for (int side = 0; side < 2; side++) mirrors[a][side] = p->bc[a][side] == GMG_NEUMANN || p->bc[a][side] == GMG_PERIODIC;
+  memcpy(entry, flat(p), sizeof entry);
+  fold_single(p->n, mirrors, entry);
+  for (int a = 0; a < p->dim; a++) found->beta[a] = fmax(coupling_along(entry, a), 0) * p->h[a] * p->h[a];
+  found->diagonal.least = found->diagonal.most = flat(p)[CENTRE];
   return GMG_OK;
 }
 
@@ -67,6 +85,9 @@ static int describes(const gmg_problem *p) { return p->stencil != NULL; }
 
 #define WHERE "problem.stencil->entry[%d][%d][%d] = %g"
 #define PLACE(e) (e) / 9, (e) / 3 % 3, (e) % 3
+
+/* Beside larger entries rounding would spoil the centre, and no smoother converges. */
+static const double MOST_OVER_CENTRE = 1e6;
 
 static gmg_status check_entries(gmg_context *c, const gmg_problem *p)
 {
@@ -90,7 +111,10 @@ static gmg_status check_entries(gmg_context *c, const gmg_problem *p)
     return gmg_fail(c, GMG_ERR_UNSUPPORTED,
                     "problem.stencil: its entries add up to %g: negative sums, like negative shifts, are not supported yet", sum);
   for (int e = 0; e < 27; e++)
-    if (entry[e] != 0 && fabs(entry[e]) < least * centre)
+    if (fabs(entry[e]) > MOST_OVER_CENTRE * centre)
+      return gmg_fail(c, GMG_ERR_ARGUMENT, WHERE ": must be at most %g times as large as the diagonal, %g", PLACE(e), entry[e],
+                      MOST_OVER_CENTRE, centre);
+    else if (entry[e] != 0 && fabs(entry[e]) < least * centre)
       return gmg_fail(c, GMG_ERR_ARGUMENT, WHERE ": its quotient with the diagonal, %g, leaves the range of the type", PLACE(e),
                       entry[e], centre);
   return GMG_OK;
@@ -253,7 +277,10 @@ void gmg_box_smoothing_range(const gmg_operator *A, const double entry[27], doub
 /* The range of eigenvalues of D^-1 A at high frequencies: those that are high along a coarsened axis. */
 static void smoothing_range(const gmg_operator *A, double *lowest, double *highest)
 {
-  gmg_box_smoothing_range(A, A->box->entry, A->shift, MAX_SAMPLES, lowest, highest);
+  double entry[27];
+  memcpy(entry, A->box->entry, sizeof entry);
+  fold_single(A->n, A->box->mirrors, entry);
+  gmg_box_smoothing_range(A, entry, A->shift, MAX_SAMPLES, lowest, highest);
 }
 
 extern const gmg_operator_ops gmg_box_host_f32, gmg_box_host_f64, gmg_box_cuda_f32, gmg_box_cuda_f64;

@@ -165,15 +165,22 @@ static gmg_status check_sum(const gmg_exec *e, const gmg_problem *p, const gmg_g
                   "and no wall is Dirichlet: the matrix is not positive", all.sum / volume + p->shift);
 }
 
-static gmg_status measure(const gmg_exec *e, const gmg_problem *p, double beta[3], gmg_range *sigma)
+static gmg_range diagonal_of(const gmg_exec *e, const gmg_given_box *g)
+{
+  if (g->array[CENTRE]) return gmg_array_range(e, g->layout, g->array[CENTRE]);
+  return (gmg_range){g->entry[CENTRE], g->entry[CENTRE], g->entry[CENTRE]};
+}
+
+static gmg_status measure(const gmg_exec *e, const gmg_problem *p, gmg_measured *found)
 {
   const gmg_given_box g = given_of(p);
   const size_t rows = p->n[0] * p->n[1] * p->n[2];
   const gmg_row_totals all = values_of(e)->examine(e, &g, 0, rows);
   if (!(all.bad == 0)) return refuse_row(e, p, &g, first_bad(e, &g, 0, rows));
   GMG_TRY(check_sum(e, p, &g, all));
-  find_couplings(e, p, &g, beta);
-  *sigma = (gmg_range){fmax(all.least, 0), fmax(all.most, 0), fmax(all.sum / (double)rows, 0)};
+  find_couplings(e, p, &g, found->beta);
+  found->diagonal = diagonal_of(e, &g);
+  found->sigma = (gmg_range){fmax(all.least, 0), fmax(all.most, 0), fmax(all.sum / (double)rows, 0)};
   return GMG_OK;
 }
 
