@@ -78,8 +78,8 @@ typedef enum { GMG_CYCLE_AUTO, GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F } gmg_cycle
 typedef enum { GMG_ACCEL_AUTO, GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG } gmg_accel;
 /** Solver of the coarsest grid. AUTO selects CG, or Cholesky if the problem has a stencil and the coarsest grid at most 1024
  *  unknowns. If the problem is separable, AUTO selects tensor where that is faster.
- *  - CG: conjugate gradients (Hestenes, Stiefel 1952). For every problem.
- *  - Cholesky: a dense factor, for at most 1024 unknowns.
+ *  - CG: conjugate gradients (Hestenes, Stiefel 1952). For every problem whose matrix is symmetric.
+ *  - Cholesky: a dense factor, for at most 1024 unknowns; LU if the problem has a stencil that is not symmetric.
  *  - Tensor: a direct solver for separable problems, which have no beta, beta_face, sigma or stencil. In 1D it takes such arrays,
  *    too, but no stencil. Meshes, walls and sizes are arbitrary; axes but the last have at most 4096 unknowns. Method: Lynch, Rice,
  *    Thomas (1964); Buzbee, Golub, Nielson (1970). */
@@ -131,12 +131,12 @@ typedef struct gmg_smoother gmg_smoother; /**< A smoother. gmg_smoother.h says h
  *      (A u)_ijk = sum over z, y, x of entry[z + 1][y + 1][x + 1] u_(i+x)(j+y)(k+z),   x, y, z from -1 to 1
  *
  *  Entries are those of the equation A u = f itself, mesh widths included. In 2D only entry[1] is used, in 1D only entry[1][1]. All
- *  others must be 0. The entry of the unknown itself, entry[1][1][1], must be positive. All others may have any sign. Entries must
- *  be symmetric: entry[1 + z][1 + y][1 + x] = entry[1 - z][1 - y][1 - x]. They must not add up to less than 0.
+ *  others must be 0. The entry of the unknown itself, entry[1][1][1], must be positive. All others may have any sign. Entries
+ *  must not add up to less than 0. They need not be symmetric, as with convection; conjugate gradients (gmg_params::accel,
+ *  GMG_COARSE_CG) and symmetric cycles are then refused.
  *
- *  Entries that vary are arrays, with a value for each row. A stencil with at least one array is variable: its matrix must be
- *  symmetric as a whole, and coarse operators are Galerkin products. An axis is coarsened only where its number of intervals is
- *  even (or 1).
+ *  Entries that vary are arrays, with a value for each row. A stencil with at least one array is variable: coarse operators are
+ *  Galerkin products. An axis is coarsened only where its number of intervals is even (or 1).
  *
  *  A Dirichlet wall, where u = 0, is one mesh width beyond the outermost unknowns: entries across it are dropped. A Neumann wall,
  *  where the flux is 0, goes through the outermost unknowns: the neighbour across it is the one on this side, u_(-1) = u_1. See

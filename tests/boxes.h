@@ -31,6 +31,16 @@ static inline gmg_stencil box_of_entries(const gmg_problem *p, const box_entries
   return s;
 }
 
+/* Convection and diffusion by central differences: -u'' + v u' along each axis, with mesh widths of 1. v is the cell Peclet number. */
+static inline gmg_stencil box_with_convection(int dim, const double v[3])
+{
+  static const int stride[3] = {1, 3, 9};
+  gmg_stencil s = {0};
+  double *entry = &s.entry[0][0][0];
+  for (int a = 0; a < dim; a++) entry[13] += 2, entry[13 - stride[a]] -= 1 + v[a] / 2, entry[13 + stride[a]] -= 1 - v[a] / 2;
+  return s;
+}
+
 /* Symmetric entries without any other pattern, with positive and negative ones off the diagonal; diagonally dominant. */
 static inline gmg_stencil box_without_pattern(int dim)
 {

@@ -1,8 +1,10 @@
-/* Dense Cholesky for tiny coarsest grids. Called through gmg_bottom_ops. W A, with the control volumes W, is symmetric. It is
-   factored on the host, in double. If constants are in its null space, alpha w w^T is added, which has no effect on data of zero
-   mean. On a backend with `product` the inverse is uploaded after every factorisation, and a solve is one matrix-vector product. */
+/* Dense factors for tiny coarsest grids. Called through gmg_bottom_ops. W A, with the control volumes W, is symmetric unless the
+   problem says otherwise. It is factored on the host, in double: by Cholesky, or by LU if it is not symmetric. If constants are in
+   its null space, alpha w w^T is added, which has no effect on data of zero mean. On a backend with `product` the inverse is
+   uploaded after every factorisation, and a solve is one matrix-vector product. */
 #include "core/layout.h"
 #include "kernels.h"
+#include "lu.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,7 +12,9 @@
 enum { MAX_CELLS = 1024 };
 
 typedef struct {
-  double *factor; /* [n][n], lower triangle */
+  double *factor; /* [n][n], lower triangle; both triangles of LU */
+  int *exchanged; /* [n] rows, by LU */
+  int is_lu;
   double *volume; /* [n] control volumes */
   double *b;      /* [n] */
   void *unit, *image; /* fields in exec's memory, for assembly */
@@ -58,15 +62,20 @@ static void substitute(const double *l, size_t n, double *x)
   }
 }
 
-/* A^-1 = (W A)^-1 W. W A is symmetric, so the columns of its inverse are also its rows. */
+static void solve_with(const dense *d, size_t n, double *x)
+{
+  if (d->is_lu) gmg_lu_substitute(d->factor, d->exchanged, n, x);
+  else substitute(d->factor, n, x);
+}
+
+/* A^-1 = (W A)^-1 W, by columns. */
 static void upload_inverse(const gmg_exec *e, dense *d, size_t n)
 {
   for (size_t c = 0; c < n; c++) {
-    double *row = d->inverse + c * n;
-    memset(row, 0, n * sizeof *row);
-    row[c] = 1;
-    substitute(d->factor, n, row);
-    for (size_t i = 0; i < n; i++) row[i] *= d->volume[i];
+    memset(d->b, 0, n * sizeof *d->b);
+    d->b[c] = 1;
+    solve_with(d, n, d->b);
+    for (size_t i = 0; i < n; i++) d->inverse[i * n + c] = d->b[i] * d->volume[c];
   }
   e->memory->upload(e->context, d->on_backend, d->inverse, matrix_bytes(n));
 }
@@ -92,7 +101,11 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
   const double alpha = p->singular ? (largest > 0 ? largest : 1) / w2 : 0;
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < n; j++) d->factor[i * n + j] += alpha * d->volume[i] * d->volume[j];
-  if (!factorise(d->factor, n))
+  d->is_lu = !p->is_symmetric;
+  if (d->is_lu && !gmg_lu_factorise(d->factor, d->exchanged, n))
+    return gmg_fail(e->context, GMG_ERR_UNSUPPORTED, "params.coarse = GMG_COARSE_CHOLESKY: the coarsest grid's matrix (%zu "
+                    "unknowns), which is not symmetric, is singular up to rounding", n);
+  if (!d->is_lu && !factorise(d->factor, n))
     return gmg_fail(e->context, GMG_ERR_UNSUPPORTED, "params.coarse = GMG_COARSE_CHOLESKY: the coarsest grid's matrix (%zu "
                     "unknowns) is not positive definite", n);
   if (d->on_backend) upload_inverse(e, d, n);
@@ -105,7 +118,7 @@ static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
   const int by_product = gmg_coarse_kernels_of(e)->product != NULL; /* otherwise the host substitutes */
   void *matrices;
   GMG_TRY(gmg_exec_alloc_state(e, "coarse Cholesky state", sizeof(dense), state));
-  const size_t host_bytes = (by_product ? 2 : 1) * matrix_bytes(n) + 2 * n * sizeof(double);
+  const size_t host_bytes = (by_product ? 2 : 1) * matrix_bytes(n) + 2 * n * sizeof(double) + n * sizeof(int);
   GMG_TRY(gmg_exec_alloc_state(e, "coarse Cholesky factor", host_bytes, &matrices));
   dense *d = *state;
   GMG_TRY(gmg_exec_alloc(e, "coarse Cholesky fields", n * e->real_size, &d->unit));
@@ -113,6 +126,7 @@ static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
   if (by_product) GMG_TRY(gmg_exec_alloc(e, "inverse of the coarsest grid", matrix_bytes(n), &d->on_backend));
   d->volume = matrices, d->b = d->volume + n;
   d->factor = d->b + n, d->inverse = d->factor + n * n;
+  d->exchanged = (int *)(d->inverse + (by_product ? n * n : 0));
   return GMG_OK;
 }
 
@@ -128,7 +142,7 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
   } else {
     gmg_exec_read_reals(e, f, n, d->b);
     for (size_t i = 0; i < n; i++) d->b[i] *= d->volume[i];
-    substitute(d->factor, n, d->b);
+    solve_with(d, n, d->b);
     gmg_exec_write_reals(e, u, n, d->b);
   }
   if (p->singular) gmg_grid_ops_of(e)->remove_mean(e, p->level[0].A, p->level[0].volume, u);

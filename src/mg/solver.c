@@ -94,6 +94,7 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *gi
   s->vector = s->exec.vector;
   s->grid = gmg_grid_ops_of(&s->exec);
   GMG_TRY(gmg_check_coefficients(&s->exec, p, &s->coefficients));
+  GMG_TRY(gmg_check_symmetry(s, p, &s->coefficients));
   s->singular = gmg_is_singular(p, s->coefficients.sigma_most);
   s->mg.up = s->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP;
   s->clock.account = -1;

@@ -46,6 +46,7 @@ typedef struct gmg_scales {
 typedef struct gmg_coefficients {
   double beta_mean[3], beta_least, beta_most; /* 1 if beta is not given */
   double sigma_least, sigma_mean, sigma_most;
+  char asymmetry[GMG_ASYMMETRY_TEXT]; /* as in gmg_measured */
 } gmg_coefficients;
 
 /* The bottom of a cycle: a solver of one or more levels. */
@@ -203,6 +204,8 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *resolved_problem,
 
 /* hierarchy/coefficients.c: checks the arrays and refuses bad values; stores them on all levels */
 gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_coefficients *found);
+/* Refuses a matrix that is not symmetric where the parameters need one, or where it is singular. */
+gmg_status gmg_check_symmetry(const gmg_solver *s, const gmg_problem *p, const gmg_coefficients *found);
 void gmg_load_coefficients(gmg_solver *s, const gmg_problem *p);
 
 /* hierarchy/hierarchy.c */

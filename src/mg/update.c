@@ -170,6 +170,7 @@ gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *given)
   GMG_TRY(compare_problems(s->context, problem, &s->problem));
   const gmg_status checked = gmg_check_coefficients(&s->exec, problem, &found);
   GMG_TRY(gmg_status_or_failure(s, checked)); /* on a failed device everything reads as NaN */
+  GMG_TRY(gmg_check_symmetry(s, problem, &found));
   GMG_TRY(check_corrections(s, problem, &found));
   return replace_coefficients(s, problem, &found);
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-typedef enum { VALUE, SHIFT, BOTH, UNUSED, CONSTANT, CELLS, ROBIN, BETA, SMOOTHER, LOCAL, SUM, GROWS, ODD, OWN } change;
+typedef enum { VALUE, LOPSIDED, SINGULAR, SHIFT, BOTH, UNUSED, CONSTANT, CELLS, ROBIN, BETA, SMOOTHER, LOCAL, SUM, GROWS, ODD, OWN } change;
 
 static unsigned takes_constant(const gmg_params *p, int threads) { return (void)p, (void)threads, GMG_SMOOTHER_BOX; }
 static unsigned takes_both(const gmg_params *p, int threads) { return (void)p, (void)threads, GMG_SMOOTHER_BOX | GMG_SMOOTHER_BOX_ARRAYS; }
@@ -29,13 +29,15 @@ static const struct {
     {VALUE, 13, NAN, GMG_ERR_ARGUMENT, {"problem.stencil->array[1][1][1] = nan in row (2, 3, 0)", "must be finite"}},
     {VALUE, 14, INFINITY, GMG_ERR_ARGUMENT, {"problem.stencil->array[1][1][2] = inf in row (2, 3, 0)", "must be finite"}},
     {VALUE, 9, 1e200, GMG_ERR_ARGUMENT, {"problem.stencil->array[1][0][0] = 1e+200 in row (2, 3, 0)", "below 1e+100"}},
-    {VALUE, 12, -3, GMG_ERR_UNSUPPORTED, {"problem.stencil->array[1][1][0] = -3 in row (2, 3, 0)", "distance (-1, 0, 0)"}},
-    {VALUE, 16, -3, GMG_ERR_UNSUPPORTED, {"in row (2, 4, 0): differs from what the row of this neighbour", "-3: matrices must be symmetric"}},
+    {VALUE, 12, -1e9, GMG_ERR_ARGUMENT, {"problem.stencil->array[1][1][0] = -1e+09 in row (2, 3, 0)", "at most 1e+06 times as large as the diagonal"}},
+    {LOPSIDED, 12, -3, GMG_ERR_UNSUPPORTED, {"problem.stencil->array[1][1][0] = -3 in row (2, 3, 0)", "distance (-1, 0, 0)"}},
+    {LOPSIDED, 16, -3, GMG_ERR_UNSUPPORTED, {"in row (2, 4, 0): differs from what the row of this neighbour", "-3: params.coarse = GMG_COARSE_CG needs a"}},
+    {SINGULAR, 12, -3, GMG_ERR_UNSUPPORTED, {"problem.stencil->array[1][1][0] = -3 in row (2, 3, 0)", "which f has a solution is not known"}},
     {GROWS, 12, -1e9, GMG_ERR_UNSUPPORTED, {"problem.stencil->array[1][1][0] = -1e+09 in row (2, 3, 0): too large", "positive definite"}},
     {BOTH, 12, -3, GMG_ERR_ARGUMENT, {"problem.stencil->entry[1][1][0] = -3: must be 0, because array[1][1][0]", "holds the entries"}},
     {UNUSED, 4, 0, GMG_ERR_ARGUMENT, {"problem.stencil->array[0][1][1] = ", "problem.dim = 2 has no such neighbour"}},
     {CONSTANT, 14, NAN, GMG_ERR_ARGUMENT, {"problem.stencil->entry[1][1][2] = nan", "below 1e+100"}},
-    {CONSTANT, 14, -3, GMG_ERR_UNSUPPORTED, {"in row (1, 0, 0): differs from what the row", "-3: matrices must be symmetric"}},
+    {CONSTANT, 14, -3, GMG_ERR_UNSUPPORTED, {"in row (1, 0, 0): differs from what the row", "-3: params.coarse = GMG_COARSE_CG needs a symmetric matrix"}},
     {SUM, 13, 0.5, GMG_ERR_UNSUPPORTED, {"problem.stencil: the entries of a row add up to -", "no wall is Dirichlet"}},
     {SHIFT, 0, 1e-17, GMG_ERR_UNSUPPORTED, {"problem.shift = 1e-17", "lost in rounding beside the stencil's centre = "}},
     {CELLS, 0, 0, GMG_ERR_UNSUPPORTED, {"problem.centering = GMG_CELL", "vertices"}},
@@ -54,8 +56,8 @@ static void refused(void **state)
   gmg_context *c;
   assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
   for (int i = 0; i < COUNT(rows); i++) {
-    const size_t n = rows[i].what == ODD ? 40 : rows[i].what == SUM ? 9 : 11;
-    gmg_problem p = make_problem(2, n, n, 1, GMG_VERTEX, rows[i].what == SUM ? "nnnn" : "dddd");
+    const size_t n = rows[i].what == ODD ? 40 : rows[i].what == SUM || rows[i].what == SINGULAR ? 9 : 11;
+    gmg_problem p = make_problem(2, n, n, 1, GMG_VERTEX, rows[i].what == SUM || rows[i].what == SINGULAR ? "nnnn" : "dddd");
     gmg_params q = gmg_params_default();
     gmg_solver *s = NULL;
     gmg_plan_info info;
@@ -69,11 +71,15 @@ static void refused(void **state)
     p.stencil = to;
     switch (rows[i].what) {
       case VALUE: values[place] = rows[i].value; break;
+      case LOPSIDED: values[place] = rows[i].value, q.coarse = GMG_COARSE_CG; break;
+      case SINGULAR:
+        ((double *)box.array[13])[place] += values[place] - rows[i].value, values[place] = rows[i].value;
+        break;
       case GROWS: values[place] = ((double *)box.array[14])[place - 1] = rows[i].value; break;
       case SHIFT: p.h[0] = p.h[1] = 1e6; break; /* the widths do not matter */
       case BOTH: *constant = rows[i].value; break;
       case UNUSED: (&to->array[0][0][0])[e] = beta; break;
-      case CONSTANT: *constant = rows[i].value, (&to->array[0][0][0])[e] = NULL; break;
+      case CONSTANT: *constant = rows[i].value, (&to->array[0][0][0])[e] = NULL, q.coarse = GMG_COARSE_CG; break;
       case CELLS: p.centering = GMG_CELL; break;
       case ROBIN: p.bc[1][1] = GMG_ROBIN; break;
       case BETA: p.beta = beta; break;
@@ -130,9 +136,9 @@ static void failed_updates(void **state)
     int entry; /* the entry that changes, at the unknown in the middle; 0: the centre becomes constant */
     double value;
     const char *words;
-  } changes[] = {{13, -1, "must be positive"}, {12, -1, "matrices must be symmetric"}, {0, 0, "problem.stencil->array[1][1][1] = NULL differs"}};
+  } changes[] = {{13, -1, "must be positive"}, {12, -1, "GMG_COARSE_CG needs a symmetric matrix"}, {0, 0, "problem.stencil->array[1][1][1] = NULL differs"}};
   gmg_problem p = make_problem(2, 31, 31, 1, GMG_VERTEX, "dddd");
-  const gmg_params q = {.deterministic = 1};
+  const gmg_params q = {.deterministic = 1, .coarse = GMG_COARSE_CG};
   gmg_report r;
   fill_random(f, 961, 3);
   varying good = varying_q1(&p, beta_smooth, 0);

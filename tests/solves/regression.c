@@ -34,12 +34,17 @@ static const struct {
 static const char *const media_smoothers[] = {"red_black", "async"};
 static const size_t media_sizes[2][2] = {{61, 96}, {37, 48}}; /* 2D, 3D */
 
-/* Box stencils: the matrices fv1 to fv3 of the papers. */
+/* Box stencils: the matrices fv1 to fv3 of the papers, and convection with two cell Peclet numbers. */
 static const struct {
   const char *name;
   size_t n;
-  const box_entries *entries;
-} boxes[] = {{"fv1", 98, &box_fv1}, {"fv2", 99, &box_fv1}, {"fv3", 99, &box_fv3}};
+  const box_entries *entries; /* NULL: convection */
+  double convection[3];
+} boxes[] = {{"fv1", 98, &box_fv1, {0}},
+             {"fv2", 99, &box_fv1, {0}},
+             {"fv3", 99, &box_fv3, {0}},
+             {"convection 0.2", 99, NULL, {0.2, 0.1, 0}},
+             {"convection 1", 99, NULL, {1, 0.5, 0}}};
 static const char *const box_smoothers[] = {"gauss_seidel", "async"};
 
 /* Additional tolerance for a device. Its smaller blocks make a fully stale smoother worse, because more unknowns lie at the edges
@@ -51,7 +56,7 @@ enum {
   BOUNDARIES = 4,
   CONSTANT_CASES = 3 * 2 * 2 * BOUNDARIES * SMOOTHERS * 3,
   MEDIA = 9,
-  BOXES = 3,
+  BOXES = 5,
   MEDIA_CASES = 2 * 2 * 2 * 2 * MEDIA,
   CASES = CONSTANT_CASES + MEDIA_CASES + 2 * BOXES
 };
@@ -123,7 +128,8 @@ static entry run_box(const test_case *c, gmg_params params)
 {
   const size_t n = boxes[c->box - 1].n;
   gmg_problem p = make_problem(c->dim, n, n, 1, c->centering, "dddd");
-  const gmg_stencil stencil = box_of_entries(&p, boxes[c->box - 1].entries);
+  const box_entries *entries = boxes[c->box - 1].entries;
+  const gmg_stencil stencil = entries ? box_of_entries(&p, entries) : box_with_convection(2, boxes[c->box - 1].convection);
   entry e;
   p.stencil = &stencil;
   snprintf(e.name, sizeof e.name, "%dD %-6s %s %zu^%d %s", c->dim, centerings[c->centering], boxes[c->box - 1].name, n, c->dim, c->smoother);

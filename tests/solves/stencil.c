@@ -1,7 +1,9 @@
 /* Solves with box stencils: convergence on coarse and fine grids, the matrices fv1 to fv3 of the papers, order of accuracy, walls,
    smoothers. With the argument "cuda" on a device. */
 #include "boxes.h"
+#include "reference.h"
 #include "sample.h"
+#include "varying.h"
 
 #include <math.h>
 
@@ -96,6 +98,73 @@ static void smoothers(void **state)
         free(f), free(u), free(f_typed), free(u_typed);
         end_solver(&s);
       }
+}
+
+/* Stencils that are not symmetric, and one that is not beside Neumann walls, because it has a mixed derivative: against a dense
+   solve. */
+static void unsymmetric(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *name;
+    double most;
+  } kinds[] = {{"jacobi", 0.7}, {"chebyshev", 0.4}, {"gauss_seidel", 0.4}, {"async", 0.3}};
+  static const struct {
+    shape shape;
+    double convection[3], mixed;
+  } cases[] = {{{1, {200, 1, 1}, GMG_VERTEX, "dd"}, {0.2, 0, 0}, 0},         {{2, {23, 31, 1}, GMG_VERTEX, "dddd"}, {0.5, -0.3, 0}, 0},
+               {{2, {31, 16, 1}, GMG_VERTEX, "dnpp"}, {0.4, 0.2, 0}, 0},     {{3, {9, 7, 11}, GMG_VERTEX, "dndndn"}, {0.5, 0.3, 0.2}, 0},
+               {{2, {20, 24, 1}, GMG_VERTEX, "dnnn"}, {0, 0, 0}, 0.2},       {{2, {23, 31, 1}, GMG_VERTEX, "dddd"}, {1, 0.5, 0}, 0.1},
+               {{3, {40, 1, 12}, GMG_VERTEX, "dnddpp"}, {0.1, 0.9, 0.1}, 0}};
+  for (int i = 0; i < COUNT(cases); i++)
+    for (int k = 0; k < COUNT(kinds); k++) {
+      gmg_problem p = shaped_problem(&cases[i].shape);
+      gmg_params q = params_for_cycles();
+      gmg_stencil box = box_with_convection(p.dim, cases[i].convection);
+      const size_t n = unknowns(&p);
+      double *f = field(n, 5), *u = field(n, 0), *exact = field(n, 5), most = 0;
+      gmg_report r;
+      box.entry[1][0][0] -= cases[i].mixed, box.entry[1][2][2] -= cases[i].mixed;
+      box.entry[1][0][2] += cases[i].mixed, box.entry[1][2][0] += cases[i].mixed;
+      p.stencil = &box, q.smoother = gmg_smoother_by_name(kinds[k].name), q.rtol = 1e-10;
+      double *A = dense_of(&p);
+      assert_true(dense_solve(A, exact, n));
+      session s = begin_solver(&p, &q, 2);
+      const gmg_status status = solve_in(&s, f, u, &r);
+      print_message("case %d, %s: %d cycles, factor %.3f\n", i, kinds[k].name, r.cycles, r.factor);
+      assert_ok(s.context, status);
+      assert_below(r.factor, kinds[k].most);
+      for (size_t c = 0; c < n; c++) most = fmax(most, fabs(exact[c]));
+      for (size_t c = 0; c < n; c++) assert_near(u[c], exact[c], 1e-7 * most);
+      end_solver(&s);
+      free(f), free(u), free(exact), free(A);
+    }
+}
+
+/* Updates to a stencil that is not symmetric and back. Convection that no smoother damps ends in GMG_DIVERGED. */
+static void convection_comes_and_goes(void **state)
+{
+  (void)state;
+  static const double convection[][3] = {{0, 0, 0}, {0.5, -0.2, 0}, {30, 20, 0}, {0, 0, 0}};
+  gmg_problem p = make_problem(2, 63, 40, 1, GMG_VERTEX, "dddd");
+  gmg_stencil box = box_with_convection(2, convection[0]);
+  gmg_params q = params_for_cycles();
+  const size_t n = unknowns(&p);
+  double *f = field(n, 5), *u[4];
+  gmg_report r;
+  p.stencil = &box, q.deterministic = 1;
+  session s = begin_solver(&p, &q, 2);
+  for (int i = 0; i < 4; i++) {
+    box = box_with_convection(2, convection[i]), u[i] = field(n, 0);
+    assert_ok(s.context, update_in(&s, &p));
+    const gmg_status status = solve_in(&s, f, u[i], &r);
+    print_message("convection %g: %s, %d cycles, factor %.3f\n", convection[i][0], gmg_status_string(status), r.cycles, r.factor);
+    assert_int_equal(status, i == 2 ? GMG_DIVERGED : GMG_OK);
+  }
+  assert_memory_equal(u[0], u[3], n * sizeof **u);
+  end_solver(&s);
+  for (int i = 0; i < 4; i++) free(u[i]);
+  free(f);
 }
 
 /* Axes of one unknown, on the finest or on coarser grids: rows lose entries across Dirichlet walls, which add to the diagonal of what
@@ -223,7 +292,8 @@ static void coarse_solver_is_chosen(void **state)
 int main(int argc, char **argv)
 {
   if (for_device(argc, argv)) return SKIPPED;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(converges), cmocka_unit_test(smoothers), cmocka_unit_test(single_unknowns),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(converges), cmocka_unit_test(smoothers), cmocka_unit_test(unsymmetric),
+                                     cmocka_unit_test(convection_comes_and_goes), cmocka_unit_test(single_unknowns),
                                      cmocka_unit_test(q1_has_order_two), cmocka_unit_test(singular_and_updated), cmocka_unit_test(coarse_solver_is_chosen)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

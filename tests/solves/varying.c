@@ -1,6 +1,7 @@
 /* Solves with variable box stencils: convergence, smoothers, order, walls, updates, plans, and constant entries given as arrays. With the
    argument "cuda" on a device. */
 #include "boxes.h"
+#include "reference.h"
 #include "sample.h"
 #include "varying.h"
 
@@ -91,6 +92,55 @@ static void smoothers(void **state)
         free_varying(&box);
         end_solver(&s);
       }
+}
+
+/* Adds convection by central differences. Its strength, the cell Peclet number, differs from row to row. */
+static void add_convection(const gmg_problem *p, varying *box, double strength)
+{
+  static const int stride[3] = {1, 3, 9};
+  for (size_t c = 0; c < unknowns(p); c++) {
+    const double x = (double)(c % p->n[0]) / (double)p->n[0], y = (double)(c / p->n[0] % p->n[1]) / (double)p->n[1];
+    const double v[3] = {sin(3 * x) * cos(2 * y) + 0.3, -cos(3 * x) * sin(5 * y), 0.5 - x};
+    for (int a = 0; a < p->dim; a++)
+      for (int side = 0; side < 2; side++) {
+        void *entries = box->array[13 + (side ? stride[a] : -stride[a])];
+        set_value(p, entries, c, value_at(p, entries, c) + (side ? 0.5 : -0.5) * strength * v[a] / (p->h[a] * p->h[a]));
+      }
+  }
+}
+
+/* Stencils that are not symmetric, against a dense solve. */
+static void unsymmetric(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"jacobi", "chebyshev", "gauss_seidel", "async"};
+  static const double most_factor[] = {0.6, 0.3, 0.3, 0.25};
+  static const shape shapes[] = {{1, {255, 1, 1}, GMG_VERTEX, "dd"}, {2, {31, 31, 1}, GMG_VERTEX, "dddd"}, {2, {32, 15, 1}, GMG_VERTEX, "ppdd"},
+                                 {2, {16, 33, 1}, GMG_VERTEX, "ddnn"}, {3, {7, 9, 15}, GMG_VERTEX, "ddnndd"}};
+  for (int i = 0; i < COUNT(shapes); i++)
+    for (int k = 0; k < COUNT(names); k++) {
+      gmg_problem p = shaped_problem(&shapes[i]);
+      gmg_params q = params_for_cycles();
+      const size_t n = unknowns(&p);
+      double *f = field(n, 5), *u = field(n, 0), *exact = field(n, 5), most = 0;
+      gmg_report r;
+      for (int a = 0; a < p.dim; a++) p.h[a] = p.h[0];
+      varying box = varying_q1(&p, beta_smooth, 0);
+      add_convection(&p, &box, 0.2);
+      p.stencil = &box.stencil, q.smoother = gmg_smoother_by_name(names[k]), q.rtol = 1e-10;
+      double *A = dense_of(&p);
+      assert_true(dense_solve(A, exact, n));
+      session s = begin_solver(&p, &q, 2);
+      const gmg_status status = solve_in(&s, f, u, &r);
+      print_message("%s %s: %d cycles, factor %.3f\n", shapes[i].bc, names[k], r.cycles, r.factor);
+      assert_ok(s.context, status);
+      assert_below(r.factor, most_factor[k]);
+      for (size_t c = 0; c < n; c++) most = fmax(most, fabs(exact[c]));
+      for (size_t c = 0; c < n; c++) assert_near(u[c], exact[c], 1e-7 * most);
+      end_solver(&s);
+      free(f), free(u), free(exact), free(A);
+      free_varying(&box);
+    }
 }
 
 /* -div(beta grad u) = f for u = product of sin(pi x) and beta_smooth(), with f at the unknowns. */
@@ -227,7 +277,7 @@ static void plans(void **state)
 int main(int argc, char **argv)
 {
   if (for_device(argc, argv)) return SKIPPED;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(converges), cmocka_unit_test(smoothers), cmocka_unit_test(order_is_two),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(converges), cmocka_unit_test(smoothers), cmocka_unit_test(unsymmetric), cmocka_unit_test(order_is_two),
                                      cmocka_unit_test(constant_entries_as_arrays), cmocka_unit_test(singular_and_updated),
                                      cmocka_unit_test(plans)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,8 @@ static int describe(const gmg_solver *s, int from, gmg_bottom_problem *p)
   const int sweeps = gmg_equivalent_red_black_sweeps(q, s->finest->A.kind), count = s->levels - from;
   if (count > GMG_BOTTOM_LEVELS || (count > 1 && sweeps == 0)) return 0;
   *p = (gmg_bottom_problem){.levels = count, .coarse_kind = q->coarse, .pre = q->pre * sweeps, .post = q->post * sweeps,
-                            .reversed = s->symmetric, .singular = s->singular, .rtol = q->coarse_rtol};
+                            .reversed = s->symmetric, .singular = s->singular,
+                            .is_symmetric = !s->coefficients.asymmetry[0], .rtol = q->coarse_rtol};
   for (int l = 0; l < count; l++) {
     const gmg_level *L = &s->level[from + l];
     p->level[l] = (gmg_bottom_level){.A = &L->A, .axis = L->axis, .volume = L->volume, .operator_dependent = L->operator_dependent};
@@ -51,7 +52,7 @@ static gmg_status create_coarsest(gmg_solver *s)
   const size_t cells = s->level[coarsest].A.cells;
   gmg_bottom_problem *p = &s->bottom_problem[0];
   if (s->coarse_ops->max_cells && cells > s->coarse_ops->max_cells) {
-    if (!s->coarse_is_auto) return too_large(s, cells);
+    if (!s->coarse_is_auto || s->coefficients.asymmetry[0]) return too_large(s, cells);
     s->params.coarse = GMG_COARSE_CG, s->coarse_ops = gmg_coarsest_of(GMG_COARSE_CG);
   }
   (void)describe(s, coarsest, p);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Bounds of the entries of an array, and the reason for error texts. */
 typedef struct {
@@ -79,6 +80,7 @@ static gmg_status measure(const gmg_exec *e, const gmg_problem *p, gmg_coefficie
   GMG_TRY(kind->measure(e, p, &x));
   for (int a = 0; a < 3; a++) found->beta_mean[a] = x.beta[a];
   found->sigma_least = x.sigma.least, found->sigma_mean = x.sigma.mean, found->sigma_most = x.sigma.most;
+  memcpy(found->asymmetry, x.asymmetry, sizeof x.asymmetry);
   *size = (entry_size){"the stencil's centre", x.diagonal.least, x.diagonal.most};
   return GMG_OK;
 }
@@ -107,8 +109,8 @@ static gmg_status check_beta(const gmg_exec *e, const gmg_problem *p, gmg_coeffi
   return name_entry(e, name_of_beta(p, a), &x, &b);
 }
 
-/* The constant shift must be 0, or its quotients with the entries of A must be in the range of the type. There is no such lower bound for
-   an array sigma, which may fall to 0 gradually. */
+/* The constant shift must be 0, or its quotients with the entries of A must be in the range of the type. There is no such lower
+   bound for an array sigma, which may fall to 0 gradually. */
 static gmg_status check_shift(const gmg_exec *e, const gmg_problem *p, entry_size size)
 {
   const gmg_type_traits *type = gmg_type_traits_of(p->type);
@@ -164,6 +166,28 @@ gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_c
     found->sigma_least = r.least, found->sigma_mean = r.mean, found->sigma_most = r.most;
   }
   return check_nearly_singular(e, p, found, narrowest, size);
+}
+
+gmg_status gmg_check_symmetry(const gmg_solver *s, const gmg_problem *p, const gmg_coefficients *found)
+{
+  const gmg_params *q = &s->params;
+  const struct {
+    int set;
+    const char *name;
+  } needs[] = {{q->accel == GMG_ACCEL_CG, "params.accel = GMG_ACCEL_CG"},
+               {q->accel == GMG_ACCEL_FLEXIBLE_CG, "params.accel = GMG_ACCEL_FLEXIBLE_CG"},
+               {q->symmetric, "params.symmetric = 1"},
+               {q->coarse == GMG_COARSE_CG, "params.coarse = GMG_COARSE_CG"}};
+  int has_walls = 0;
+  if (!found->asymmetry[0]) return GMG_OK;
+  for (int i = 0; i < 4; i++)
+    if (needs[i].set)
+      return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s: %s needs a symmetric matrix", found->asymmetry, needs[i].name);
+  for (int a = 0; a < p->dim; a++) has_walls |= p->bc[a][0] != GMG_PERIODIC;
+  if (gmg_is_singular(p, found->sigma_most) && (has_walls || gmg_operator_kind_of(p)->is_galerkin))
+    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s, and all rows add up to 0, shift included: which f has a solution is not "
+                    "known then", found->asymmetry);
+  return GMG_OK;
 }
 
 /* Called after the coefficients of a level have been computed, because every operation with A reads their ghosts. */

@@ -5,13 +5,15 @@
    - A product with at least one D is divided by q of the axes of its D. K then only averages.
    - A product of 1 and K is a sum of second derivatives along its K axes, weighted by the couplings of these axes. The part of axis
      a is divided by q[a]^2.
-   - The product of three 1 is a shift, the same on every level. */
+   - The product of three 1 is a shift, the same on every level.
+   - A first difference along an axis may become too large for the second difference beside it. The latter is then enlarged. */
 #include "problem.h"
 
 #include "core/backend.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,8 +44,8 @@ static double reaction(const gmg_problem *p)
   return fabs(sum) <= 8 * DBL_EPSILON * size_of(flat(p)) ? 0 : sum;
 }
 
-/* Along an axis of one unknown an entry is that of the unknown itself, or it is dropped. Adds the former to the unknown's entry, and
-   sets both to 0. */
+/* Along an axis of one unknown an entry is that of the unknown itself, or it is dropped. Adds the former to the unknown's entry,
+   and sets both to 0. */
 static void fold_single(const size_t n[3], const int mirrors[3][2], double entry[27])
 {
   static const int stride[3] = {1, 3, 9};
@@ -65,6 +67,25 @@ static double coupling_along(const double *entry, int axis)
   return sum / 2;
 }
 
+#define WHERE "problem.stencil->entry[%d][%d][%d] = %g"
+#define PLACE(e) (e) / 9, (e) / 3 % 3, (e) % 3
+
+/* Finds an entry that keeps the matrix from being symmetric. Entries must equal those of the opposite neighbours and, along axes
+   with a Neumann wall, those of their mirror images: a row on such a wall has both in one place. */
+static void find_asymmetry(const gmg_problem *p, char text[GMG_ASYMMETRY_TEXT])
+{
+  static const int stride[3] = {1, 3, 9};
+  for (int e = 0; e < 27 && !text[0]; e++)
+    for (int a = -1; a < p->dim && !text[0]; a++) {
+      const int mirrors = a >= 0 && (p->bc[a][0] == GMG_NEUMANN || p->bc[a][1] == GMG_NEUMANN);
+      const int there = a < 0 ? 26 - e : mirrors ? e + 2 * (1 - e / stride[a] % 3) * stride[a] : e;
+      const double x = flat(p)[e], other = flat(p)[there];
+      if (fabs(x - other) <= 64 * DBL_EPSILON * fabs(x)) continue;
+      snprintf(text, GMG_ASYMMETRY_TEXT, WHERE ": differs from entry[%d][%d][%d] = %g%s", PLACE(e), x, PLACE(there), other,
+               a < 0 ? "" : ", its image in a Neumann wall");
+    }
+}
+
 static gmg_status measure(const gmg_exec *e, const gmg_problem *p, gmg_measured *found)
 {
   (void)e;
@@ -76,6 +97,7 @@ static gmg_status measure(const gmg_exec *e, const gmg_problem *p, gmg_measured 
   fold_single(p->n, mirrors, entry);
   for (int a = 0; a < p->dim; a++) found->beta[a] = fmax(coupling_along(entry, a), 0) * p->h[a] * p->h[a];
   found->diagonal.least = found->diagonal.most = flat(p)[CENTRE];
+  find_asymmetry(p, found->asymmetry);
   return GMG_OK;
 }
 
@@ -83,26 +105,17 @@ static int describes(const gmg_problem *p) { return p->stencil != NULL; }
 
 /* --- checks -------------------------------------------------------------------------------------------------------------- */
 
-#define WHERE "problem.stencil->entry[%d][%d][%d] = %g"
-#define PLACE(e) (e) / 9, (e) / 3 % 3, (e) % 3
-
-/* Beside larger entries rounding would spoil the centre, and no smoother converges. */
-static const double MOST_OVER_CENTRE = 1e6;
-
 static gmg_status check_entries(gmg_context *c, const gmg_problem *p)
 {
   const gmg_type_traits *type = gmg_type_traits_of(p->type);
   const double *entry = flat(p), most = fmin(type->largest / 64, 1e100), least = fmax(type->smallest, 1e-100);
   for (int e = 0; e < 27; e++) {
-    const double x = entry[e], other = entry[26 - e];
+    const double x = entry[e];
     const int is_used = (p->dim > 2 || e / 9 == 1) && (p->dim > 1 || e / 3 % 3 == 1);
     if (!is_used && x != 0)
       return gmg_fail(c, GMG_ERR_ARGUMENT, WHERE ": must be 0, problem.dim = %d has no such neighbour", PLACE(e), x, p->dim);
     if (!(fabs(x) < most) || (x != 0 && fabs(x) < least))
       return gmg_fail(c, GMG_ERR_ARGUMENT, WHERE ": must be 0, or from %.3g to %.3g in size", PLACE(e), x, least, most);
-    if (fabs(x - other) > 64 * DBL_EPSILON * fabs(x))
-      return gmg_fail(c, GMG_ERR_UNSUPPORTED,
-                      WHERE ": differs from that of the opposite neighbour, %g: stencils must be symmetric", PLACE(e), x, other);
   }
   const double sum = reaction(p), centre = entry[CENTRE] + p->shift;
   if (!(entry[CENTRE] > 0))
@@ -111,9 +124,9 @@ static gmg_status check_entries(gmg_context *c, const gmg_problem *p)
     return gmg_fail(c, GMG_ERR_UNSUPPORTED,
                     "problem.stencil: its entries add up to %g: negative sums, like negative shifts, are not supported yet", sum);
   for (int e = 0; e < 27; e++)
-    if (fabs(entry[e]) > MOST_OVER_CENTRE * centre)
+    if (fabs(entry[e]) > GMG_MOST_OVER_CENTRE * centre)
       return gmg_fail(c, GMG_ERR_ARGUMENT, WHERE ": must be at most %g times as large as the diagonal, %g", PLACE(e), entry[e],
-                      MOST_OVER_CENTRE, centre);
+                      GMG_MOST_OVER_CENTRE, centre);
     else if (entry[e] != 0 && fabs(entry[e]) < least * centre)
       return gmg_fail(c, GMG_ERR_ARGUMENT, WHERE ": its quotient with the diagonal, %g, leaves the range of the type", PLACE(e),
                       entry[e], centre);
@@ -180,6 +193,20 @@ static double divisor(const int product[3], const double q[3], const double shar
   return has_slopes ? slopes : shares > 0 ? shares / inverse : only;
 }
 
+/* Enlarges the second difference along coarsened axes where the first difference would make the entry of a neighbour positive:
+   smoothers diverge there. The correction then has the error of upwind differences (Trottenberg, Oosterlee, Schueller 2001,
+   Section 7.1).
+   product: the factors of 1, D and K. */
+static void add_viscosity(const double q[3], double product[27])
+{
+  static const int stride[3] = {1, 3, 9};
+  for (int a = 0; a < 3; a++) {
+    const double least = fabs(product[SLOPE * stride[a]]) / 2;
+    double *second = &product[CURVATURE * stride[a]];
+    if (q[a] > 1 && *second > 0 && *second < least) *second = least;
+  }
+}
+
 /* The entries on a mesh that is q[a] times as wide along axis a. They add up to 0 before and after. */
 static void widen(const double q[3], double entry[27])
 {
@@ -190,6 +217,7 @@ static void widen(const double q[3], double entry[27])
     const int product[3] = {e % 3, e / 3 % 3, e / 9};
     entry[e] /= divisor(product, q, share);
   }
+  add_viscosity(q, entry);
   for (int a = 0; a < 3; a++) transform(to_entries, a, entry);
 }
 

@@ -4,6 +4,9 @@
 
 #include "stencil/grid_ops.h"
 
+/* Beside entries that are larger than the centre by more rounding would spoil it, and no smoother converges. */
+#define GMG_MOST_OVER_CENTRE 1e6
+
 /* Refuses what box stencils cannot have: coefficients and positions, cells, Robin walls. */
 gmg_status gmg_box_check_problem(gmg_context *c, const gmg_problem *p);
 

@@ -11,6 +11,7 @@
 #include "values.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { CENTRE = 13 };
 
@@ -45,7 +46,8 @@ static gmg_given_box given_of(const gmg_problem *p)
 {
   const gmg_type_traits *type = gmg_type_traits_of(p->type);
   gmg_given_box g = {.layout = gmg_coefficients_at_unknowns(p, NULL).layout, .dim = p->dim, .shift = p->shift,
-                     .least = fmax(type->smallest, 1e-100), .most = fmin(type->largest / 64, 1e100), .epsilon = type->epsilon};
+                     .least = fmax(type->smallest, 1e-100), .most = fmin(type->largest / 64, 1e100), .epsilon = type->epsilon,
+                     .most_over_centre = GMG_MOST_OVER_CENTRE};
   for (int a = 0; a < p->dim; a++) {
     g.wraps[a] = p->bc[a][0] == GMG_PERIODIC;
     for (int side = 0; side < 2; side++) g.mirrors[a][side] = p->bc[a][side] == GMG_NEUMANN;
@@ -93,30 +95,45 @@ static size_t first_bad(const gmg_exec *e, const gmg_given_box *g, size_t first,
   return first;
 }
 
+#define WHERE "problem.stencil->%s[%d][%d][%d] = %g in row (%zu, %zu, %zu)"
+#define HERE arrays_of(p)[x.entry] ? "array" : "entry", PLACE(x.entry), x.value, row % n[0], row / n[0] % n[1], row / n[0] / n[1]
+
 static gmg_status refuse_row(const gmg_exec *e, const gmg_problem *p, const gmg_given_box *g, size_t row)
 {
   const gmg_row_finding x = values_of(e)->explain(e, g, row);
-  const size_t *n = p->n, i = row % n[0], j = row / n[0] % n[1], k = row / n[0] / n[1];
-  const char *what = arrays_of(p)[x.entry] ? "array" : "entry";
+  const size_t *n = p->n;
   gmg_context *c = e->context;
-#define WHERE "problem.stencil->%s[%d][%d][%d] = %g in row (%zu, %zu, %zu)"
-#define HERE what, PLACE(x.entry), x.value, i, j, k
   switch (x.fault) {
     case GMG_ROW_VALUE: return gmg_fail(c, GMG_ERR_ARGUMENT, WHERE ": must be finite and below %.3g in size", HERE, g->most);
     case GMG_ROW_CENTRE:
       return gmg_fail(c, GMG_ERR_ARGUMENT, WHERE ": the entry of the unknown itself must be positive, at least %.3g", HERE,
                       g->least);
-    case GMG_ROW_UNSYMMETRIC:
-      return gmg_fail(c, GMG_ERR_UNSUPPORTED, WHERE ": differs from what the row of this neighbour, at distance (%d, %d, %d), has "
-                      "for this row, %g: matrices must be symmetric, because the coarsest solver relies on it", HERE,
-                      x.entry % 3 - 1, x.entry / 3 % 3 - 1, x.entry / 9 - 1, x.other);
     case GMG_ROW_INDEFINITE:
       return gmg_fail(c, GMG_ERR_UNSUPPORTED, WHERE ": too large beside the centre of the row of this neighbour, %g: the matrix is "
                       "not positive definite", HERE, x.other);
+    case GMG_ROW_QUOTIENT:
+      return gmg_fail(c, GMG_ERR_ARGUMENT, WHERE ": must be at most %g times as large as the diagonal, %g", HERE,
+                      g->most_over_centre, x.other);
     default: return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.stencil changed while it was read");
   }
-#undef WHERE
-#undef HERE
+}
+
+/* Refuses bad rows. Only if rows are bad because they are not symmetric, describes the first of these, and examines all of them
+   again. */
+static gmg_status check_rows(const gmg_exec *e, const gmg_problem *p, gmg_given_box *g, gmg_row_totals *all,
+                             char asymmetry[GMG_ASYMMETRY_TEXT])
+{
+  const size_t *n = p->n, rows = n[0] * n[1] * n[2];
+  *all = values_of(e)->examine(e, g, 0, rows);
+  if (all->bad == 0) return GMG_OK;
+  size_t row = first_bad(e, g, 0, rows);
+  const gmg_row_finding x = values_of(e)->explain(e, g, row);
+  if (x.fault != GMG_ROW_UNSYMMETRIC) return refuse_row(e, p, g, row);
+  snprintf(asymmetry, GMG_ASYMMETRY_TEXT, WHERE ": differs from what the row of this neighbour, at distance (%d, %d, %d), has for "
+           "this row, %g", HERE, x.entry % 3 - 1, x.entry / 3 % 3 - 1, x.entry / 9 - 1, x.other);
+  g->takes_unsymmetric = 1;
+  *all = values_of(e)->examine(e, g, 0, rows);
+  return all->bad == 0 ? GMG_OK : refuse_row(e, p, g, first_bad(e, g, 0, rows));
 }
 
 /* The mean of an entry over the rows that have this neighbour; 0: no row has it. */
@@ -173,10 +190,10 @@ static gmg_range diagonal_of(const gmg_exec *e, const gmg_given_box *g)
 
 static gmg_status measure(const gmg_exec *e, const gmg_problem *p, gmg_measured *found)
 {
-  const gmg_given_box g = given_of(p);
+  gmg_given_box g = given_of(p);
   const size_t rows = p->n[0] * p->n[1] * p->n[2];
-  const gmg_row_totals all = values_of(e)->examine(e, &g, 0, rows);
-  if (!(all.bad == 0)) return refuse_row(e, p, &g, first_bad(e, &g, 0, rows));
+  gmg_row_totals all;
+  GMG_TRY(check_rows(e, p, &g, &all, found->asymmetry));
   GMG_TRY(check_sum(e, p, &g, all));
   find_couplings(e, p, &g, found->beta);
   found->diagonal = diagonal_of(e, &g);

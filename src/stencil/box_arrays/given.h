@@ -51,14 +51,15 @@ GMG_INLINE double gmg_given_control_volume(const gmg_given_box *g, const size_t 
   return gmg_given_volume(g, 0, at[0]) * gmg_given_volume(g, 1, at[1]) * gmg_given_volume(g, 2, at[2]);
 }
 
-/* Checks a pair of rows, multiplied by their control volumes: both entries must be equal, and not larger in magnitude than the
-   geometric mean of the two centres, as in a symmetric positive definite matrix. Both tests allow for rounding. */
+/* Checks a pair of rows, multiplied by their control volumes: both entries must be equal, unless they may differ, and not larger in
+   magnitude than the geometric mean of the two centres, as in a symmetric positive definite matrix. Both tests allow for
+   rounding. */
 GMG_INLINE gmg_row_fault gmg_given_pair(const gmg_given_box *g, double here, double there, double centre, double other_centre)
 {
   const double larger = here * here > there * there ? here : there, size = larger < 0 ? -larger : larger;
   const double least = centre < other_centre ? centre : other_centre, between = here - there;
   const double allowed = 64 * g->epsilon * (size > least ? size : least);
-  if (!(between <= allowed && between >= -allowed)) return GMG_ROW_UNSYMMETRIC;
+  if (!(between <= allowed && between >= -allowed)) return g->takes_unsymmetric ? GMG_ROW_GOOD : GMG_ROW_UNSYMMETRIC;
   /* divided first: a product may overflow */
   return (size / centre) * (size / other_centre) > 1 + 1e4 * g->epsilon ? GMG_ROW_INDEFINITE : GMG_ROW_GOOD;
 }
@@ -88,6 +89,8 @@ GMG_INLINE gmg_row_finding gmg_given_row(const gmg_given_box *g, const size_t at
     if (found.fault) continue;
     if (!(value < g->most && value > -g->most)) found.fault = GMG_ROW_VALUE, found.entry = e, found.value = value;
     else if (e == 13 && !(value >= g->least)) found.fault = GMG_ROW_CENTRE;
+    else if (g->takes_unsymmetric && (value > g->most_over_centre * centre || -value > g->most_over_centre * centre))
+      found.fault = GMG_ROW_QUOTIENT, found.entry = e, found.value = value, found.other = centre;
     if (found.fault || e >= 13 || !(centre >= g->least)) continue;
     const double other_volume = gmg_given_control_volume(g, there), back = gmg_given_entry(g, there, 26 - e);
     const double other_centre = gmg_given_entry(g, there, 13);

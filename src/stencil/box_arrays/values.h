@@ -15,6 +15,8 @@ typedef struct gmg_given_box {
   const void *array[27]; /* NULL: the entry is constant */
   double entry[27], shift;
   double least, most, epsilon; /* bounds of centres, bound of all entries, rounding of the type */
+  double most_over_centre;     /* bound of entries over the centre of their row; not tested where pairs must be equal */
+  int takes_unsymmetric;       /* the entries of two rows for each other may differ */
 } gmg_given_box;
 
 /* Which entries of row i along an axis stand for the neighbour `to` (0: below, 1: the unknown itself, 2: above), as bits 1, 2, 4.
@@ -40,8 +42,15 @@ GMG_INLINE double gmg_given_volume(const gmg_given_box *g, int axis, size_t i)
 }
 
 /* What is wrong with a row: an entry that is not a number or too large, a centre that is not positive, an entry that differs from
-   that of the neighbour for this row, one so large that the matrix has a negative eigenvalue. */
-typedef enum { GMG_ROW_GOOD, GMG_ROW_VALUE, GMG_ROW_CENTRE, GMG_ROW_UNSYMMETRIC, GMG_ROW_INDEFINITE } gmg_row_fault;
+   that of the neighbour for this row, one so large that the matrix has a negative eigenvalue, one too large beside its centre. */
+typedef enum {
+  GMG_ROW_GOOD,
+  GMG_ROW_VALUE,
+  GMG_ROW_CENTRE,
+  GMG_ROW_UNSYMMETRIC,
+  GMG_ROW_INDEFINITE,
+  GMG_ROW_QUOTIENT
+} gmg_row_fault;
 
 /* A fault of a row. value: the entry of the row. other: the entry or the limit that it is compared with. Entries across walls that
    mirror are added to those on this side. */
