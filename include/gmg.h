@@ -70,7 +70,8 @@ typedef enum { GMG_F64, GMG_F32 } gmg_type;
 typedef enum { GMG_CELL, GMG_VERTEX } gmg_centering;
 /** Kind of boundary condition on a face of the box. Dirichlet is the default. */
 typedef enum { GMG_DIRICHLET, GMG_NEUMANN, GMG_ROBIN, GMG_PERIODIC } gmg_bc;
-/** Multigrid cycle. AUTO selects F cycles for an array beta, and V cycles otherwise or if a symmetric cycle is required. */
+/** Multigrid cycle. AUTO selects F cycles for an array beta or a stencil on cells, and V cycles otherwise or if a symmetric cycle
+ *  is required. */
 typedef enum { GMG_CYCLE_AUTO, GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F } gmg_cycle_kind;
 /** Krylov acceleration. AUTO selects flexible CG for an array beta or a strongly stretched axis, and none otherwise. Without
  *  acceleration a solve with an array beta may diverge. CG requires a symmetric cycle, and so a smoother with an adjoint;
@@ -136,10 +137,12 @@ typedef struct gmg_smoother gmg_smoother; /**< A smoother. gmg_smoother.h says h
  *  GMG_COARSE_CG) and symmetric cycles are then refused.
  *
  *  Entries that vary are arrays, with a value for each row. A stencil with at least one array is variable: coarse operators are
- *  Galerkin products. An axis is coarsened only where its number of intervals is even (or 1).
+ *  Galerkin products. On vertices an axis is coarsened only where its number of intervals is even (or 1). Cells are merged in
+ *  pairs.
  *
  *  A Dirichlet wall, where u = 0, is one mesh width beyond the outermost unknowns: entries across it are dropped. A Neumann wall,
- *  where the flux is 0, goes through the outermost unknowns: the neighbour across it is the one on this side, u_(-1) = u_1. See
+ *  where the flux is 0, goes through the outermost unknowns: the neighbour across it is the one on this side, u_(-1) = u_1. On
+ *  cells, which only variable stencils have, u_(-1) = -u_0 beyond a Dirichlet wall, and u_0 beyond a Neumann wall. See
  *  docs/api/stencil.md. */
 typedef struct gmg_stencil {
   size_t size;             /**< sizeof(gmg_stencil) where the program was compiled. 0: this version's. */
@@ -198,9 +201,10 @@ typedef struct gmg_problem {
                                    Not together with beta. */
   const void *sigma;          /**< One sigma >= 0 per unknown, shape of the problem, or NULL for 0. */
   const gmg_stencil *stencil; /**< A box stencil, or NULL for -div(beta grad u). Host memory. BORROWED, like the arrays. For
-                                   vertex-centred problems with uniform spacing and Dirichlet, Neumann or periodic walls. shift is
-                                   added to the entry of the unknown itself. Not together with beta, beta_face, sigma or coord.
-                                   Such a problem has no boundary values and no fluxes. */
+                                   vertex-centred problems, and with arrays also cell-centred ones, with uniform
+                                   spacing and Dirichlet, Neumann or periodic walls. shift is added to the entry of the
+                                   unknown itself. Not together with beta, beta_face, sigma or coord. Such a problem has
+                                   no boundary values and no fluxes. */
   gmg_array_layout f_layout;  /**< Of right-hand sides and residuals: f of gmg_solve(), f and r of gmg_residual(), r of
                                    gmg_precondition(). */
   gmg_array_layout u_layout;  /**< Of solutions: u of gmg_solve(), gmg_residual() and gmg_flux(), z of gmg_precondition(). */

@@ -101,14 +101,56 @@ static inline void free_varying(varying *v)
   for (int e = 0; e < 27; e++) free(v->array[e]);
 }
 
-/* The neighbour of index i at distance d; -1: there is none. */
+/* Entries for cells: -div(beta grad u) + sigma u by finite volumes, with weaker couplings across edges and corners. */
+static inline varying varying_cells(const gmg_problem *p, coefficient *beta, double sigma, double across_edges)
+{
+  varying v = {.stencil = {0}};
+  const size_t N = elements_of(p, p->n, &p->coefficient_layout);
+  for (int e = 0; e < 27; e++) {
+    if (!has_entry(p->dim, e)) continue;
+    v.array[e] = malloc(N * sizeof(double));
+    memset(v.array[e], 0xff, N * sizeof(double));
+    (&v.stencil.array[0][0][0])[e] = v.array[e];
+  }
+  for (size_t c = 0; c < unknowns(p); c++) {
+    const size_t at[3] = {c % p->n[0], c / p->n[0] % p->n[1], c / (p->n[0] * p->n[1])};
+    const size_t place = place_in(p, p->n, &p->coefficient_layout, at[0], at[1], at[2]);
+    double sum = sigma;
+    for (int e = 0; e < 27; e++) {
+      const int to[3] = {e % 3 - 1, e / 3 % 3 - 1, e / 9 - 1}, steps = abs(to[0]) + abs(to[1]) + abs(to[2]);
+      double middle[3] = {0, 0, 0}, width = 0;
+      if (!has_entry(p->dim, e) || steps == 0) continue;
+      for (int a = 0; a < p->dim; a++) {
+        middle[a] = ((double)at[a] + 0.5 + 0.5 * to[a]) / (double)p->n[a], width = to[a] ? p->h[a] : width;
+        if (p->bc[a][0] == GMG_PERIODIC && middle[a] > 1 - 1e-9) middle[a] = 0;
+      }
+      const double value = -beta(middle) / (width * width) * (steps == 1 ? 1 : across_edges);
+      set_value(p, v.array[e], place, value), sum -= value;
+    }
+    set_value(p, v.array[13], place, sum);
+  }
+  return v;
+}
+
+/* The neighbour of index i at distance d; -1: there is none. On cells it is the cell itself beyond a wall. */
 static inline long neighbour_at(const gmg_problem *p, int a, long i, int d)
 {
   const long n = (long)p->n[a], at = i + d;
   if (at >= 0 && at < n) return at;
   if (p->bc[a][0] == GMG_PERIODIC) return (at + n) % n;
+  if (p->centering == GMG_CELL) return i;
   if (p->bc[a][at >= n] != GMG_NEUMANN) return -1;
   return n == 1 ? 0 : i - d;
+}
+
+/* What the neighbour in this direction contributes to the row of cell i: minus the cell beyond a Dirichlet wall. */
+static inline double sign_of(const gmg_problem *p, const long i[3], int e)
+{
+  const int to[3] = {e % 3 - 1, e / 3 % 3 - 1, e / 9 - 1};
+  double sign = 1;
+  for (int a = 0; a < p->dim && p->centering == GMG_CELL; a++)
+    if (i[a] + to[a] < 0 || i[a] + to[a] >= (long)p->n[a]) sign = p->bc[a][to[a] > 0] == GMG_DIRICHLET ? -sign : sign;
+  return sign;
 }
 
 /* The matrix of the problem, entry by entry. */
@@ -126,7 +168,7 @@ static inline double *dense_of(const gmg_problem *p)
       const long z = neighbour_at(p, 2, at[2], e / 9 - 1);
       if (!has_entry(p->dim, e) || x < 0 || y < 0 || z < 0) continue;
       const double value = array ? value_at(p, array, place) : (&p->stencil->entry[0][0][0])[e];
-      m[c * N + (size_t)((z * (long)p->n[1] + y) * (long)p->n[0] + x)] += value;
+      m[c * N + (size_t)((z * (long)p->n[1] + y) * (long)p->n[0] + x)] += sign_of(p, at, e) * value;
     }
   }
   return m;

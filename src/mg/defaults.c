@@ -69,11 +69,11 @@ gmg_params gmg_params_resolved(const gmg_params *given, const gmg_problem *probl
 {
   gmg_params p = *given;
   const gmg_builtin_smoother *b;
-  const int array = problem->beta || problem->beta_face[0];
+  const int array = problem->beta || problem->beta_face[0], merges_cells = problem->stencil && problem->centering == GMG_CELL;
   gmg_options_resolve(gmg_cycle_options, &p);
   for (int i = 0; (b = gmg_builtin_at(i)) != NULL; i++) gmg_options_resolve(b->options, &p);
   const int symmetric = p.symmetric || p.accel == GMG_ACCEL_CG; /* F cycles are not symmetric */
-  if (p.cycle == GMG_CYCLE_AUTO) p.cycle = array && !symmetric ? GMG_CYCLE_F : GMG_CYCLE_V;
+  if (p.cycle == GMG_CYCLE_AUTO) p.cycle = (array || merges_cells) && !symmetric ? GMG_CYCLE_F : GMG_CYCLE_V;
   if (p.accel == GMG_ACCEL_AUTO)
     p.accel = array || gmg_worst_stretch(problem) > GMG_STRETCH_LIMIT ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
   if (given->coarse == GMG_COARSE_AUTO && gmg_operator_kind_of(problem) != &gmg_seven_point) p.coarse = GMG_COARSE_CHOLESKY;

@@ -100,7 +100,7 @@ struct gmg_solver {
   int in_place;          /* cycles in the problem's type improve the caller's u. Otherwise they compute corrections in own fields */
   gmg_params params;     /* resolved: with AUTO, zeros and GMG_NONE replaced, except as gmg_smoother_level::params says */
   double stretch;        /* largest over smallest mesh width, the worst axis */
-  int cycle_is_auto;        /* params.cycle was GMG_CYCLE_AUTO */
+  int cycle_is_auto;        /* params.cycle was GMG_CYCLE_AUTO, and a slow solve may change it */
   int coarse_is_auto;       /* params.coarse was GMG_COARSE_AUTO */
   int singular;
   int symmetric;         /* the cycle is to be its own adjoint: the upward leg sweeps in reversed order */

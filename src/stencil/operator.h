@@ -67,8 +67,8 @@ typedef struct gmg_measured {
   double beta[3];     /* beta[a] / h[a]^2 is the coupling of axis a */
   gmg_range sigma;    /* of the row sums, that is, of what they add to the diagonal besides couplings */
   gmg_range diagonal; /* without the problem's shift; the mean is not set */
-  char asymmetry[GMG_ASYMMETRY_TEXT]; /* an entry that keeps A, weighted by control volumes, from being symmetric, in words; "": A is
-                                         symmetric */
+  char asymmetry[GMG_ASYMMETRY_TEXT]; /* an entry that keeps A, weighted by control volumes, from being symmetric, in words; "": A
+                                         is symmetric */
 } gmg_measured;
 
 /* A kind of operator. NULL members: there is nothing to do. */

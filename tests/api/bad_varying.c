@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-typedef enum { VALUE, LOPSIDED, SINGULAR, SHIFT, BOTH, UNUSED, CONSTANT, CELLS, ROBIN, BETA, SMOOTHER, LOCAL, SUM, GROWS, ODD, OWN } change;
+typedef enum { VALUE, LOPSIDED, SINGULAR, SHIFT, BOTH, UNUSED, CONSTANT, ROBIN, BETA, SMOOTHER, LOCAL, SUM, GROWS, ODD, OWN } change;
 
 static unsigned takes_constant(const gmg_params *p, int threads) { return (void)p, (void)threads, GMG_SMOOTHER_BOX; }
 static unsigned takes_both(const gmg_params *p, int threads) { return (void)p, (void)threads, GMG_SMOOTHER_BOX | GMG_SMOOTHER_BOX_ARRAYS; }
@@ -40,7 +40,6 @@ static const struct {
     {CONSTANT, 14, -3, GMG_ERR_UNSUPPORTED, {"in row (1, 0, 0): differs from what the row", "-3: params.coarse = GMG_COARSE_CG needs a symmetric matrix"}},
     {SUM, 13, 0.5, GMG_ERR_UNSUPPORTED, {"problem.stencil: the entries of a row add up to -", "no wall is Dirichlet"}},
     {SHIFT, 0, 1e-17, GMG_ERR_UNSUPPORTED, {"problem.shift = 1e-17", "lost in rounding beside the stencil's centre = "}},
-    {CELLS, 0, 0, GMG_ERR_UNSUPPORTED, {"problem.centering = GMG_CELL", "vertices"}},
     {ROBIN, 0, 0, GMG_ERR_UNSUPPORTED, {"problem.bc[1][1] = GMG_ROBIN", "Dirichlet"}},
     {BETA, 0, 0, GMG_ERR_UNSUPPORTED, {"problem.beta = ", "problem.stencil"}},
     {SMOOTHER, 0, 0, GMG_ERR_UNSUPPORTED, {"params.smoother = \"red_black\"", "variable box stencil"}},
@@ -80,7 +79,6 @@ static void refused(void **state)
       case BOTH: *constant = rows[i].value; break;
       case UNUSED: (&to->array[0][0][0])[e] = beta; break;
       case CONSTANT: *constant = rows[i].value, (&to->array[0][0][0])[e] = NULL, q.coarse = GMG_COARSE_CG; break;
-      case CELLS: p.centering = GMG_CELL; break;
       case ROBIN: p.bc[1][1] = GMG_ROBIN; break;
       case BETA: p.beta = beta; break;
       case SMOOTHER: q.smoother = gmg_smoother_by_name("red_black"); break;

@@ -168,14 +168,15 @@ static const shape nested[] = {{1, {255, 1, 1}, GMG_VERTEX, "dd"},      {1, {64,
                                {2, {63, 95, 1}, GMG_VERTEX, "dddd"},    {2, {65, 48, 1}, GMG_VERTEX, "nnpp"},
                                {2, {2, 90, 1}, GMG_VERTEX, "nddn"},     {3, {31, 15, 23}, GMG_VERTEX, "dddddd"},
                                {3, {33, 16, 16}, GMG_VERTEX, "nnndpp"}, {3, {62, 11, 4}, GMG_VERTEX, "ppdddn"},
-                               {3, {3, 2, 50}, GMG_VERTEX, "nndnnn"}};
+                               {3, {3, 2, 50}, GMG_VERTEX, "nndnnn"},   {2, {33, 20, 1}, GMG_CELL, "ddnn"},
+                               {3, {18, 11, 7}, GMG_CELL, "dnppnd"}};
 
 static gmg_problem nested_problem(int i, int type, varying *box)
 {
   gmg_problem p = shaped_problem(&nested[i]);
   p.type = (gmg_type)type, p.shift = ROUND_ROBIN(shifts, i);
   for (int a = 0; a < p.dim; a++) p.h[a] = p.h[0]; /* all axes are coarsened */
-  *box = varying_q1(&p, beta_uneven, 1);
+  *box = p.centering == GMG_CELL ? varying_cells(&p, beta_uneven, 1, 0.3) : varying_q1(&p, beta_uneven, 1);
   p.stencil = &box->stencil;
   return p;
 }
@@ -251,9 +252,10 @@ static void bad_rows_are_named_alike(void **state)
   for (int i = 0; i < COUNT(changes); i++) {
     varying box;
     gmg_problem p = nested_problem(2, GMG_F64, &box);
-    const gmg_params q = params_for_cycles();
+    gmg_params q = params_for_cycles();
     gmg_context *c[2];
     gmg_solver *s = NULL;
+    q.coarse = GMG_COARSE_CG; /* needs a symmetric matrix */
     ((double *)box.array[changes[i].entry == 4 ? 10 : changes[i].entry])[3333] = changes[i].value;
     assert_int_equal(gmg_context_create_host(2, &c[HOST]), GMG_OK);
     assert_int_equal(gmg_context_create_cuda(0, NULL, &c[DEVICE]), GMG_OK);

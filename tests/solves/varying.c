@@ -143,6 +143,90 @@ static void unsymmetric(void **state)
     }
 }
 
+/* Cells, of even and odd numbers, with the default cycle of each smoother. */
+static void cells(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *name;
+    gmg_params params;
+    double most;
+  } kinds[] = {{"jacobi", {.pre = 1}, 0.7},
+               {"chebyshev", {.pre = 1}, 0.6},
+               {"gauss_seidel", {.pre = 1}, 0.5},
+               {"async", {.pre = 1}, 0.35},
+               {"async", {.deterministic = 1, .fmg = 1}, 0.35},
+               {"async", {.precision = GMG_PRECISION_MIXED}, 0.3},
+               {"gauss_seidel", {.accel = GMG_ACCEL_CG, .deterministic = 1}, 0.6},
+               {"async", {.accel = GMG_ACCEL_FLEXIBLE_CG}, 0.3}};
+  static const shape shapes[] = {{1, {200, 1, 1}, GMG_CELL, "dn"},     {2, {128, 128, 1}, GMG_CELL, "dddd"}, {2, {101, 77, 1}, GMG_CELL, "nnnn"},
+                                 {2, {64, 51, 1}, GMG_CELL, "ppdn"},   {3, {32, 32, 32}, GMG_CELL, "dddddd"}, {3, {17, 24, 21}, GMG_CELL, "ndppdd"}};
+  for (int i = 0; i < COUNT(shapes); i++)
+    for (int k = 0; k < COUNT(kinds); k++)
+      for (int type = 0; type < 2; type++) {
+        gmg_problem p = shaped_problem(&shapes[i]);
+        gmg_params q = kinds[k].params;
+        const size_t n = unknowns(&p);
+        p.type = (gmg_type)type, q.smoother = gmg_smoother_by_name(kinds[k].name);
+        if ((type == GMG_F32 && q.precision == GMG_PRECISION_MIXED) || !taken(n)) continue;
+        for (int a = 0; a < p.dim; a++) p.h[a] = p.h[0];
+        q.rtol = type == GMG_F32 ? 1e-3 : 1e-9;
+        varying box = varying_cells(&p, beta_smooth, 0, k % 2 ? 0 : 0.2);
+        double *f = field(n, 5), *u = field(n, 0);
+        gmg_report r;
+        p.stencil = &box.stencil;
+        session s = begin_solver(&p, &q, 2);
+        void *f_typed = typed(&p, f, n), *u_typed = typed(&p, u, n);
+        const gmg_status status = solve_in(&s, f_typed, u_typed, &r);
+        print_message("cells %s, %s, row %d, %s: %d cycles, factor %.3f\n", shapes[i].bc, kinds[k].name, k, type ? "float" : "double",
+                      r.cycles, r.factor);
+        assert_ok(s.context, status);
+        if (type == GMG_F64) assert_below(r.factor, kinds[k].most);
+        free(f), free(u), free(f_typed), free(u_typed);
+        free_varying(&box);
+        end_solver(&s);
+      }
+}
+
+/* The entries of finite volumes give the solution of the same problem with beta_face. */
+static void cells_are_finite_volumes(void **state)
+{
+  (void)state;
+  static const shape shapes[] = {{1, {63, 1, 1}, GMG_CELL, "nd"}, {2, {40, 33, 1}, GMG_CELL, "ddnn"}, {3, {12, 9, 16}, GMG_CELL, "dnddpp"}};
+  for (int i = 0; i < COUNT(shapes); i++) {
+    gmg_problem p = shaped_problem(&shapes[i]);
+    gmg_params q = params_for_cycles();
+    const size_t n = unknowns(&p);
+    double *f = field(n, 5), *u[2] = {field(n, 0), field(n, 0)}, *faces[3] = {NULL}, most = 0;
+    gmg_report r;
+    for (int a = 0; a < p.dim; a++) {
+      const size_t m[3] = {p.n[0] + (a == 0), p.n[1] + (a == 1), p.n[2] + (a == 2)};
+      faces[a] = field(m[0] * m[1] * m[2], 0);
+      for (size_t c = 0; c < m[0] * m[1] * m[2]; c++) {
+        const size_t at[3] = {c % m[0], c / m[0] % m[1], c / (m[0] * m[1])};
+        double x[3] = {0, 0, 0};
+        for (int b = 0; b < p.dim; b++) x[b] = ((double)at[b] + (b == a ? 0 : 0.5)) / (double)p.n[b];
+        if (p.bc[a][0] == GMG_PERIODIC && at[a] == p.n[a]) x[a] = 0;
+        faces[a][c] = beta_smooth(x);
+      }
+    }
+    varying box = varying_cells(&p, beta_smooth, 0, 0);
+    q.rtol = 1e-12, p.shift = 0.5;
+    for (int with_box = 0; with_box < 2; with_box++) {
+      for (int a = 0; a < p.dim; a++) p.beta_face[a] = with_box ? NULL : faces[a];
+      p.stencil = with_box ? &box.stencil : NULL;
+      session s = begin_solver(&p, &q, 2);
+      assert_ok(s.context, solve_in(&s, f, u[with_box], &r));
+      end_solver(&s);
+    }
+    for (size_t c = 0; c < n; c++) most = fmax(most, fabs(u[0][c]));
+    for (size_t c = 0; c < n; c++) assert_near(u[1][c], u[0][c], 1e-9 * most);
+    for (int a = 0; a < p.dim; a++) free(faces[a]);
+    free(f), free(u[0]), free(u[1]);
+    free_varying(&box);
+  }
+}
+
 /* -div(beta grad u) = f for u = product of sin(pi x) and beta_smooth(), with f at the unknowns. */
 static double error_at(int dim, size_t m)
 {
@@ -277,7 +361,8 @@ static void plans(void **state)
 int main(int argc, char **argv)
 {
   if (for_device(argc, argv)) return SKIPPED;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(converges), cmocka_unit_test(smoothers), cmocka_unit_test(unsymmetric), cmocka_unit_test(order_is_two),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(converges), cmocka_unit_test(smoothers), cmocka_unit_test(unsymmetric), cmocka_unit_test(cells),
+                                     cmocka_unit_test(cells_are_finite_volumes), cmocka_unit_test(order_is_two),
                                      cmocka_unit_test(constant_entries_as_arrays), cmocka_unit_test(singular_and_updated),
                                      cmocka_unit_test(plans)};
   return cmocka_run_group_tests(tests, NULL, NULL);

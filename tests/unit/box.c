@@ -51,7 +51,7 @@ static void operator_is_its_definition(void **state)
       gmg_problem p = shaped_problem(&shapes[i]);
       const gmg_stencil box = box_without_pattern(p.dim);
       gmg_params q = params_for_cycles();
-      p.stencil = &box, p.shift = shift, q.max_levels = 1, q.precision = GMG_PRECISION_SAME, q.coarse = GMG_COARSE_CG;
+      p.stencil = &box, p.shift = shift, q.precision = GMG_PRECISION_SAME;
       session s = begin_solver(&p, &q, 2);
       const gmg_operator *A = &s.solver->finest->A;
       const gmg_exec *e = &s.solver->exec;

@@ -145,8 +145,6 @@ gmg_status gmg_box_check_problem(gmg_context *c, const gmg_problem *p)
       return gmg_fail(c, GMG_ERR_UNSUPPORTED,
                       "problem.%s = %p: not together with problem.stencil, whose entries hold all coefficients and mesh widths",
                       arrays[i].name, arrays[i].array);
-  if (p->centering != GMG_VERTEX)
-    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem.centering = GMG_CELL: box stencils are for unknowns on vertices, GMG_VERTEX");
   for (int a = 0; a < p->dim; a++)
     for (int side = 0; side < 2; side++)
       if (p->bc[a][side] == GMG_ROBIN)
@@ -158,6 +156,9 @@ gmg_status gmg_box_check_problem(gmg_context *c, const gmg_problem *p)
 static gmg_status check(gmg_context *c, const gmg_problem *p)
 {
   GMG_TRY(gmg_box_check_problem(c, p));
+  if (p->centering != GMG_VERTEX)
+    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem.centering = GMG_CELL: box stencils with constant entries are for unknowns on "
+                    "vertices, GMG_VERTEX");
   return check_entries(c, p);
 }
 

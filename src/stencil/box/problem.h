@@ -7,7 +7,7 @@
 /* Beside entries that are larger than the centre by more rounding would spoil it, and no smoother converges. */
 #define GMG_MOST_OVER_CENTRE 1e6
 
-/* Refuses what box stencils cannot have: coefficients and positions, cells, Robin walls. */
+/* Refuses what box stencils cannot have: coefficients and positions, Robin walls. */
 gmg_status gmg_box_check_problem(gmg_context *c, const gmg_problem *p);
 
 /* The range of eigenvalues of D^-1 A at high frequencies, for these entries in all rows: of the symbol at all frequencies that are

@@ -50,7 +50,10 @@ static gmg_given_box given_of(const gmg_problem *p)
                      .most_over_centre = GMG_MOST_OVER_CENTRE};
   for (int a = 0; a < p->dim; a++) {
     g.wraps[a] = p->bc[a][0] == GMG_PERIODIC;
-    for (int side = 0; side < 2; side++) g.mirrors[a][side] = p->bc[a][side] == GMG_NEUMANN;
+    for (int side = 0; side < 2; side++) {
+      const int cells = p->centering == GMG_CELL && !g.wraps[a], reflects = p->bc[a][side] == GMG_NEUMANN;
+      g.mirrors[a][side] = !cells && reflects, g.folds[a][side] = cells ? (reflects ? 1 : -1) : 0;
+    }
   }
   for (int e = 0; e < 27; e++) {
     g.array[e] = gmg_coefficients_at_unknowns(p, arrays_of(p)[e]).values;
@@ -203,11 +206,12 @@ static gmg_status measure(const gmg_exec *e, const gmg_problem *p, gmg_measured 
 
 /* --- entries of a level ------------------------------------------------------------------------------------------------------ */
 
-/* Two intervals become one. Two unknowns on the walls of a single interval become one. */
+/* Two intervals become one. Two unknowns on the walls of a single interval become one. Cells are merged, of an odd number the last
+   one alone. */
 static int can_coarsen(const gmg_axis_spec *fine)
 {
   const size_t intervals = gmg_axis_intervals(fine);
-  return intervals % 2 == 0 || intervals == 1;
+  return intervals % 2 == 0 || intervals == 1 || fine->nested;
 }
 
 static gmg_status create(gmg_exec *e, const gmg_problem *p, const gmg_axis axis[3], gmg_operator *A)

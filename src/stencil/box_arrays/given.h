@@ -7,6 +7,12 @@
 
 #include "core/real.h"
 
+/* The sign with which entry `from` along an axis counts for the unknowns of these sources: -1 beyond a wall that folds so. */
+GMG_INLINE double gmg_given_sign(const gmg_given_box *g, int axis, unsigned source, int from)
+{
+  return from != 1 && (source & 2) && g->folds[axis][from / 2] < 0 ? -1 : 1;
+}
+
 /* Sum of the entries [z][y][x] of the row at offset c for which bit x of source[0], bit y of source[1] and bit z of source[2] are
    set. Other entries are not read. */
 GMG_INLINE double gmg_given_sum(const gmg_given_box *g, size_t c, const unsigned source[3])
@@ -17,7 +23,8 @@ GMG_INLINE double gmg_given_sum(const gmg_given_box *g, size_t c, const unsigned
       for (int x = 0; x < 3; x++) {
         const int e = x + 3 * y + 9 * z;
         if (!(source[0] >> x & source[1] >> y & source[2] >> z & 1)) continue;
-        sum += g->array[e] ? (double)((const real *)g->array[e])[c] : g->entry[e];
+        const double value = g->array[e] ? (double)((const real *)g->array[e])[c] : g->entry[e];
+        sum += gmg_given_sign(g, 0, source[0], x) * gmg_given_sign(g, 1, source[1], y) * gmg_given_sign(g, 2, source[2], z) * value;
       }
   return sum;
 }
@@ -80,8 +87,8 @@ GMG_INLINE gmg_row_finding gmg_given_row(const gmg_given_box *g, const size_t at
     const int exists = gmg_given_neighbour(g, at, e, there);
     for (int a = 0; a < g->dim; a++) { /* a wall without a mirror or a seam */
       const int to = a == 0 ? e % 3 : a == 1 ? e / 3 % 3 : e / 9;
-      dropped |= (to == 0 && at[a] == 0 && !g->wraps[a] && !g->mirrors[a][0]) ||
-                 (to == 2 && at[a] + 1 == g->layout.n[a] && !g->wraps[a] && !g->mirrors[a][1]);
+      dropped |= (to == 0 && at[a] == 0 && !g->wraps[a] && !g->mirrors[a][0] && g->folds[a][0] <= 0) ||
+                 (to == 2 && at[a] + 1 == g->layout.n[a] && !g->wraps[a] && !g->mirrors[a][1] && g->folds[a][1] <= 0);
     }
     if (!exists) continue;
     const double value = gmg_given_entry(g, at, e);

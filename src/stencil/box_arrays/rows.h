@@ -62,6 +62,7 @@ enum { GMG_GALERKIN_READS = 3 }; /* fine unknowns that a row of the restriction 
 
 typedef struct {
   int count;
+  int is_constant; /* prolongation is, on merged cells */
   size_t at[GMG_GALERKIN_READS];
   double by[GMG_GALERKIN_READS][3][3];
 } gmg_box_galerkin_axis;
@@ -72,7 +73,7 @@ GMG_INLINE gmg_box_galerkin_axis gmg_box_galerkin_axis_at(const gmg_map *prolong
   const real *const down = (const real *)restrict_->weight, *const up = (const real *)prolong->weight;
   const int n = prolong->rows, coarse_n = prolong->cols;
   gmg_box_galerkin_axis x;
-  x.count = 0;
+  x.count = 0, x.is_constant = prolong->width == 1 && n != coarse_n;
   for (int m = 0; m < restrict_->width; m++) {
     const double w = (double)down[coarse * restrict_->width + m];
     const int i = restrict_->first[coarse] + m;
@@ -92,6 +93,21 @@ GMG_INLINE gmg_box_galerkin_axis gmg_box_galerkin_axis_at(const gmg_map *prolong
     x.count++;
   }
   return x;
+}
+
+/* With piecewise constant transfers a product couples merged cells twice as strongly as it should, because differences across a
+   coarse face are those of the fine grid. Divides their couplings by 1.8 (Braess 1995), and keeps the row sum. Where
+   entries along other axes are positive, the centre stays positive instead. x, y, z: whether cells are merged along the axis. */
+GMG_INLINE void gmg_box_weaken_couplings(int x, int y, int z, double row[27])
+{
+  const double least = row[13] / 1.8;
+  for (int e = 0; e < 27; e++) {
+    const int merged = (x && e % 3 != 1) || (y && e / 3 % 3 != 1) || (z && e / 9 != 1);
+    const double kept = merged ? row[e] / 1.8 : row[e];
+    row[13] += merged ? row[e] - kept : 0;
+    row[e] = kept;
+  }
+  if ((x || y || z) && row[13] < least) row[13] = least;
 }
 
 /* The entries of a coarse row. x, y, z: its axes. Sums along one axis after the other: first for lines of fine unknowns, then for
@@ -118,6 +134,7 @@ GMG_INLINE void gmg_box_galerkin_row(const gmg_box_array_rows *fine, const gmg_b
     for (int e = 0; e < 27; e++)
       for (int d = 0; d < 3; d++) row[e + 9 * (d - e / 9)] += z->by[k][e / 9][d] * plane[e];
   }
+  gmg_box_weaken_couplings(x->is_constant, y->is_constant, z->is_constant, row);
 }
 
 #endif

@@ -12,6 +12,7 @@
 typedef struct gmg_given_box {
   gmg_layout layout; /* of the arrays */
   int dim, wraps[3], mirrors[3][2];
+  int folds[3][2];       /* on cells, the unknown beyond a wall over that beside it: 1 Neumann, -1 Dirichlet; otherwise 0 */
   const void *array[27]; /* NULL: the entry is constant */
   double entry[27], shift;
   double least, most, epsilon; /* bounds of centres, bound of all entries, rounding of the type */
@@ -20,15 +21,17 @@ typedef struct gmg_given_box {
 } gmg_given_box;
 
 /* Which entries of row i along an axis stand for the neighbour `to` (0: below, 1: the unknown itself, 2: above), as bits 1, 2, 4.
-   Beyond a wall that mirrors stands the neighbour on this side. Entries across other walls stand for none. */
+   Beyond a wall that mirrors stands the neighbour on this side, beyond one that folds the unknown itself. Entries across other
+   walls stand for none. */
 GMG_INLINE unsigned gmg_given_sources(const gmg_given_box *g, int axis, size_t i, int to)
 {
   const size_t n = g->layout.n[axis];
   if (n == 1) {
-    const unsigned low = g->wraps[axis] || g->mirrors[axis][0], high = g->wraps[axis] || g->mirrors[axis][1];
+    const unsigned low = g->wraps[axis] || g->mirrors[axis][0] || g->folds[axis][0];
+    const unsigned high = g->wraps[axis] || g->mirrors[axis][1] || g->folds[axis][1];
     return to == 1 ? 2u | low | high << 2 : 0;
   }
-  if (to == 1) return 2;
+  if (to == 1) return 2u | (i == 0 && g->folds[axis][0]) | (unsigned)(i + 1 == n && g->folds[axis][1]) << 2;
   if (!g->wraps[axis] && (to == 0 ? i == 0 : i + 1 == n)) return 0;
   const int other = 2 - to, across = !g->wraps[axis] && g->mirrors[axis][other / 2] && (other == 0 ? i == 0 : i + 1 == n);
   return 1u << to | (across ? 1u << other : 0);

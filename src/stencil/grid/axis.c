@@ -31,7 +31,7 @@ gmg_axis_spec gmg_axis_spec_of(const gmg_problem *p, int axis)
     return (gmg_axis_spec){.n = 1, .length = 1, .centering = GMG_CELL, .bc = {GMG_NEUMANN, GMG_NEUMANN}, .mesh = 1,
                            .base = 1, .merged = 1, .beta = 1};
   gmg_axis_spec s = {.n = p->n[axis], .centering = p->centering, .bc = {p->bc[axis][0], p->bc[axis][1]}, .base = p->n[axis],
-                     .nested = p->beta || p->beta_face[axis], .merged = 1, .beta = 1};
+                     .nested = p->beta || p->beta_face[axis] || (p->stencil && p->centering == GMG_CELL), .merged = 1, .beta = 1};
   for (int side = 0; side < 2; side++)
     for (int c = 0; c < 2; c++) s.robin[side][c] = p->robin[axis][side][c];
   s.mesh = gmg_axis_intervals(&s);
