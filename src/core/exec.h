@@ -182,6 +182,13 @@ const gmg_type_traits *gmg_type_traits_of(gmg_type type);
 
 gmg_exec gmg_exec_make(gmg_context *context, gmg_type type, int dry);
 
+/* scale[0] z as a correction of a field of exec `to`. z: a field of exec `from`, or NULL */
+static inline gmg_correction gmg_correction_from(const gmg_exec *from, const gmg_exec *to, const void *z, const double *scale)
+{
+  const gmg_correction c = {z, scale, from->type != to->type};
+  return c;
+}
+
 /* Allocates at least 1 byte, or fails with GMG_ERR_MEMORY and `what` in the text. */
 gmg_status gmg_exec_alloc(gmg_exec *e, const char *what, size_t bytes, void **p);
 /* Allocates zeroed host memory for structs and tables. On a dry exec it allocates, too. */

@@ -183,6 +183,12 @@ static inline void gmg_project_u(const gmg_solver *s, void *u)
   if (s->singular) s->grid->remove_mean(&s->exec, &A, s->finest->volume, u);
 }
 
+/* scale[0] z as a correction of a field in the problem's type. z: a field of a level, or NULL */
+static inline gmg_correction gmg_correction_by_levels(const gmg_solver *s, const void *z, const double *scale)
+{
+  return gmg_correction_from(s->levels_exec, &s->exec, z, scale);
+}
+
 /* Adds c to the caller's u. */
 static inline void gmg_add_correction(const gmg_solver *s, gmg_correction c, void *u)
 {

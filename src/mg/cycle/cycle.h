@@ -12,8 +12,12 @@
 int gmg_cycle(const gmg_multigrid *m, int l, const void *f, void *u, gmg_cycle_kind kind, gmg_start start,
               const gmg_update_target *to);
 
-/* improve.c. One cycle in the problem's type for the caller's u. f: the caller's, or f_eff. Only enqueues. */
-void gmg_improve(gmg_solver *s, const void *f, void *u);
+/* improve.c */
+void gmg_improve(gmg_solver *s, const void *f, void *u); /* one cycle in the problem's type for the caller's u. f: the caller's, or
+                                                            f_eff. Only enqueues */
+/* The correction to x for the residual in level[l].f, divided by scale[0]: a cycle from zero. With keep = 1 the cycle may add it to
+   x, with keep = 0 it may store it there; the result is then empty. Otherwise the caller must do it. at: layout of x. */
+gmg_correction gmg_correct(gmg_solver *s, int l, const double *scale, int keep, gmg_layout at, void *x);
 
 /* One implementation of the two legs of a cycle on a level. Chosen at create (legs.c). */
 struct gmg_legs {

@@ -77,8 +77,8 @@ static const void *coarse_of(gmg_solver *s, int l, const gmg_map **map)
   if (l + 1 == s->refined_levels) {
     const size_t cells = padded ? gmg_padded_cells(&C->A) : C->A.cells;
     if (padded) gmg_fmg_pad(s, s->levels_exec, C, C->u, C->padded);
-    const gmg_correction from = {.z = padded ? C->padded : C->u, .scale = &s->scales->data.divisor, .low = 1};
-    s->vector->correct(&s->exec, cells, from, 0, room);
+    const void *from = padded ? C->padded : C->u;
+    s->vector->correct(&s->exec, cells, gmg_correction_by_levels(s, from, &s->scales->data.divisor), 0, room);
     if (!padded) gmg_exchange(&s->exec, &C->A, room);
     return room;
   }
@@ -91,23 +91,22 @@ static const void *coarse_of(gmg_solver *s, int l, const gmg_map **map)
    adds. */
 static gmg_correction refine(gmg_solver *s, int l, const void *f, void *u)
 {
-  const gmg_level *R = &s->refined[l], *L = &s->level[l];
+  const gmg_level *R = &s->refined[l];
+  void *const r = s->level[l].f;
   const double *divisor = &s->scales->data.divisor;
   const gmg_map *map;
   const void *coarse = coarse_of(s, l, &map);
   const gmg_layout at = solution_layout(s, l);
   const gmg_operator A = l == 0 ? gmg_on_arrays(s, f) : R->A;
-  const gmg_update_target to = {.x = u, .layout = at, .scale = divisor, .keep = 1};
-  gmg_correction c = {.z = NULL, .scale = divisor, .low = 1};
-  s->op->interpolated_residual(&s->exec, &A, map, coarse, f, u, divisor, L->f);
+  gmg_correction c = {.z = NULL};
+  s->op->interpolated_residual(&s->exec, &A, map, coarse, f, u, divisor, r);
   for (int i = 0; i < s->params.fmg; i++) {
     if (c.z) gmg_array_correct(&s->exec, at, c, 1, u);
     if (i > 0) {
       gmg_exchange(&s->exec, &A, u);
-      (void)s->op->measure_residual(&s->exec, &A, f, u, divisor, NULL, L->f, NULL, GMG_ENQUEUE);
+      (void)s->op->measure_residual(&s->exec, &A, f, u, divisor, NULL, r, NULL, GMG_ENQUEUE);
     }
-    c.z = gmg_cycle(&s->mg, l, L->f, L->u, s->params.cycle, GMG_FROM_ZERO, &to) ? NULL : L->u;
-    gmg_charge(s, l);
+    c = gmg_correct(s, l, divisor, 1, at, u);
   }
   return c;
 }

@@ -1,4 +1,5 @@
-/* One cycle in the problem's type for the caller's u. Called by the iterations and by full multigrid. */
+/* One cycle that improves u: in the problem's type, or by a correction that the levels compute. Called by the iterations and by
+   full multigrid. */
 #include "cycle.h"
 
 /* Computes a correction from the residual, in own fields. Needed in two cases:
@@ -19,4 +20,13 @@ void gmg_improve(gmg_solver *s, const void *f, void *u)
 {
   if (s->in_place) (void)gmg_cycle(&s->mg, 0, f, u, s->params.cycle, GMG_FROM_CURRENT, NULL);
   else solve_residual(s, f, u);
+}
+
+gmg_correction gmg_correct(gmg_solver *s, int l, const double *scale, int keep, gmg_layout at, void *x)
+{
+  const gmg_level *L = &s->level[l];
+  const gmg_update_target to = {.x = x, .layout = at, .scale = scale, .keep = keep};
+  const int done = gmg_cycle(&s->mg, l, L->f, L->u, s->params.cycle, GMG_FROM_ZERO, &to);
+  gmg_charge(s, l);
+  return gmg_correction_by_levels(s, done ? NULL : L->u, scale);
 }

@@ -5,15 +5,10 @@
 
 #include <math.h>
 
-/* A cycle for the residual in level[0].f. The correction is added to u in the cycle, or returned for the caller to add. */
-static gmg_correction correction_for(gmg_solver *s, int keep, void *u)
+/* The correction to the caller's array x. */
+static gmg_correction correction_for(gmg_solver *s, int keep, void *x)
 {
-  gmg_level *L = &s->level[0];
-  const double *scale = &s->scales->residual.divisor;
-  const gmg_update_target to = {.x = u, .layout = s->layouts.u, .scale = scale, .keep = keep};
-  const int done = gmg_cycle(&s->mg, 0, L->f, L->u, s->params.cycle, GMG_FROM_ZERO, &to);
-  gmg_charge(s, 0);
-  return (gmg_correction){.z = done ? NULL : L->u, .scale = scale, .low = 1};
+  return gmg_correct(s, 0, &s->scales->residual.divisor, keep, s->layouts.u, x);
 }
 
 /* Measures the residual of u. Unless low is NULL, stores it in level[0].f, divided by divisor[0] or, with divisor = NULL, by the
@@ -220,7 +215,7 @@ static gmg_correction precondition(gmg_solver *s, gmg_iteration *it)
   if (!it->is_stored && !isnan(it->norm)) it->scale_norm = it->norm;
   it->has_scale = 1;
   gmg_replay(s, low_cycle, L->f, L->u);
-  return (gmg_correction){.z = L->u, .scale = &s->scales->residual.divisor, .low = 1};
+  return gmg_correction_by_levels(s, L->u, &s->scales->residual.divisor);
 }
 
 /* A step of the acceleration, which also updates the low-precision copy of the residual. */
