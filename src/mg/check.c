@@ -238,8 +238,6 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gm
   if (kind != &gmg_seven_point && !ops)
     return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.smoother = \"%s\" does not take a problem with a %s",
                     gmg_display_name(p->smoother), kind->name);
-  if (p->precision != GMG_PRECISION_MIXED && (!ops || !ops->sweep)) /* otherwise precision.c checks them */
-    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.smoother = \"%s\" has no functions for this context and problem.type",
-                    gmg_display_name(p->smoother));
+  GMG_TRY(gmg_check_sweep(c, ops, p));
   return check_symmetric(c, p);
 }

@@ -225,6 +225,8 @@ gmg_status gmg_create_correction_fields(gmg_solver *s, size_t room); /* f and u 
 size_t gmg_padded_cells(const gmg_operator *A); /* number of values of a padded field (gmg_level::padded) */
 
 /* hierarchy/precision.c: chooses the precision of corrections. Fails if mixed precision was requested and is not possible. */
+gmg_status gmg_check_sweep(gmg_context *c, const gmg_smoother_ops *ops, const gmg_params *p); /* ops: the smoother's functions for
+                                                                                                 the problem's type, if any */
 gmg_status gmg_choose_precision(gmg_solver *s);
 gmg_status gmg_check_precision(gmg_solver *s); /* checks a solver in mixed precision after its coefficients have changed */
 int gmg_fmg_needs_refinement(const gmg_solver *s, const gmg_operator *A); /* whether a full multigrid start would lose accuracy if

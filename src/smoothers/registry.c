@@ -71,10 +71,10 @@ const gmg_fused_ops *gmg_fused_of(const gmg_smoother *s, const gmg_exec *e, cons
   return b && kind == &gmg_seven_point ? b->fused[e->context->backend][e->type] : NULL;
 }
 
-int gmg_equivalent_red_black_sweeps(const gmg_params *params, const gmg_operator_kind *kind)
+int gmg_bottom_sweeps(const gmg_params *params, const gmg_operator_kind *kind)
 {
   const gmg_builtin_smoother *b = gmg_builtin_of(params->smoother);
-  return b && kind == &gmg_seven_point && b->equivalent_red_black_sweeps ? b->equivalent_red_black_sweeps(params) : 0;
+  return b && kind == &gmg_seven_point && b->bottom_sweeps ? b->bottom_sweeps(params) : 0;
 }
 
 gmg_symbol_function *gmg_symbol_of(const gmg_smoother *s)

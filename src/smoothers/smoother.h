@@ -47,9 +47,9 @@ unsigned gmg_traits_of_fixed_map(const gmg_params *params, int threads);
 typedef struct gmg_builtin_smoother {
   gmg_smoother base;                    /* the public part */
   gmg_symbol_function *symbol;          /* NULL: gmg_plan() predicts no factor */
-  /* The number of red-black sweeps over a small level that are equivalent to one step. One kernel can then process all small levels
-     of a cycle. NULL or 0: a step is not equivalent to red-black sweeps. */
-  int (*equivalent_red_black_sweeps)(const gmg_params *params);
+  /* The number of sweeps of a bottom solver (red-black, coarse/bottom.h) over a small level that are equivalent to one step. One
+     kernel can then process all small levels of a cycle. NULL or 0: a step is not equivalent to such sweeps. */
+  int (*bottom_sweeps)(const gmg_params *params);
   const gmg_fused_ops *fused[2][2];     /* by gmg_backend and gmg_type; for the 7-point operator; NULL: none */
   const gmg_smoother_ops *box[2][2];    /* for box stencils, as base.ops; NULL: `any` */
   const gmg_smoother_ops *any;          /* for all other operators, by gmg_operator_ops, on all backends; NULL: none */
@@ -63,7 +63,7 @@ const gmg_builtin_smoother *gmg_builtin_of(const gmg_smoother *s); /* NULL: a us
 /* Of params->smoother. NULL: not available for this kind of operator */
 const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_params *params, const gmg_exec *e, const gmg_operator_kind *kind);
 unsigned gmg_smoother_traits(const gmg_params *params, int threads); /* GMG_SMOOTHER_* bits of params->smoother */
-int gmg_equivalent_red_black_sweeps(const gmg_params *params, const gmg_operator_kind *kind); /* of params->smoother; 0: none */
+int gmg_bottom_sweeps(const gmg_params *params, const gmg_operator_kind *kind); /* of params->smoother; 0: none */
 gmg_symbol_function *gmg_symbol_of(const gmg_smoother *s);           /* NULL: none */
 const gmg_preset *gmg_preset_at(int i);                              /* of all smoothers; NULL past the last */
 void gmg_set_default_options(gmg_params *params);                    /* of all smoothers */

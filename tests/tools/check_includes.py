@@ -41,11 +41,15 @@ IN_ONE_PLACE = {
     "a sweep": (re.compile(r"\bsweep(_from_zero)?\("), {"src/mg/cycle/legs.c", "src/mg/cycle/watch.c"}),
     "a recording": (re.compile(r"\bgraph->(begin|end|replay)\("), {"src/mg/iterate/replay.c"}),
 }
-# A flag is a condition on a word for a precision or a fused leg, or a parameter of that name; a smoother is a table, whose name is for
-# messages.
+# A flag is a condition on a word for a precision or a fused leg, or a parameter or a member of that name; a smoother is a table, whose
+# name is for messages.
 FLAG = r"\b(mixed|low|narrow|narrower|high|is_(low|mixed|fused|host|cuda|high|narrow)\w*|fused_legs|refined_levels\s*([!=]=|>=?)\s*0)\b"
 FLAG_IN_MG = re.compile(rf"\b(if|while)\s*\(.*{FLAG}|{FLAG}[^;]*(\?|&&|\|\|)|\bint (mixed|low|narrow|high|host|cuda|fused)\b"
-                        r"|\b(smoother->name|smoother)\s*[!=]=\s*[^N]")
+                        r"|\b(smoother->name|smoother)\s*[!=]=\s*[^N]|(\.|->)(mixed|low)\b"
+                        r"|\b\w*(jacobi|gauss_seidel|red_black|chebyshev)\w*|\bGMG_(LOCAL|PRECISION)_(?!AUTO)\w+")
+# One file decides on the precision. A table says which one it is for.
+DECIDES_PRECISION = "src/mg/hierarchy/precision.c"
+ALLOWED_PRECISION = re.compile(r"\.precision = GMG_PRECISION_\w+")
 # In column 0: what it returns, its name, then parameters; or a table's type, name and values. Macros in capitals define static functions.
 DEFINES = re.compile(r"^(?:[a-z_]\w*[\s*]+)+(?:const )?(\w+)(?:\(|\[\w*\](?:\[\w*\])* =| = |;)")
 NOT_GLOBAL = re.compile(r"^(typedef|extern|return|else|case|template|using)\b|^(struct|union|enum) \w+;|^.*\bstatic\b")
@@ -84,6 +88,12 @@ def asks_for_cuda(name_here: str, line: str) -> str:
     if folder not in MAY_ASK_FOR_CUDA or name_here == MAY_ASK_FOR_CUDA[folder] or not ASKS_FOR_CUDA.search(line):
         return ""
     return f"only {MAY_ASK_FOR_CUDA[folder] or 'other folders'} may ask whether there is CUDA: {line.strip()}"
+
+
+def flags_of(code: str, name_here: str) -> str:
+    """The part of a line of src/mg that must have no flag: no texts, and no precision where it is decided or noted."""
+    code = ALLOWED_PRECISION.sub("", re.sub(r'"[^"]*"', '""', code))
+    return re.sub(r"\bGMG_PRECISION_\w+", "", code) if name_here == DECIDES_PRECISION else code
 
 
 def problems_of_tests(root: pathlib.Path) -> list[str]:
@@ -139,7 +149,7 @@ def main(root: pathlib.Path) -> int:
             for what, (pattern, places) in IN_ONE_PLACE.items():
                 if room == "mg" and pattern.search(code) and name_here not in places:
                     problems.append(f"{where}: {what} is the business of {', '.join(sorted(places))}: {line.strip()}")
-            if room == "mg" and FLAG_IN_MG.search(code):
+            if room == "mg" and FLAG_IN_MG.search(flags_of(code, name_here)):
                 problems.append(f"{where}: mg tests a flag for a precision, a smoother or a fused leg: {line.strip()}")
             default = path.name == "defaults.c" and ".type =" in code  # the documented default is a name of the API
             if room == "mg" and FORBIDDEN_IN_MG.search(code) and not GUARD.match(code) and not default:

@@ -5,11 +5,11 @@
 #include <stdio.h>
 
 /* Fills in the problem that level `from` and all coarser levels pose to a bottom solver (coarse/bottom.h). Returns 0 if there are
-   too many levels, or if the smoother is not equivalent to red-black sweeps on them. */
+   too many levels, or if the sweeps of a bottom solver cannot replace the smoother's steps on them. */
 static int describe(const gmg_solver *s, int from, gmg_bottom_problem *p)
 {
   const gmg_params *q = &s->params;
-  const int sweeps = gmg_equivalent_red_black_sweeps(q, s->finest->A.kind), count = s->levels - from;
+  const int sweeps = gmg_bottom_sweeps(q, s->finest->A.kind), count = s->levels - from;
   if (count > GMG_BOTTOM_LEVELS || (count > 1 && sweeps == 0)) return 0;
   *p = (gmg_bottom_problem){.levels = count, .coarse_kind = q->coarse, .pre = q->pre * sweeps, .post = q->post * sweeps,
                             .reversed = s->symmetric, .singular = s->singular,

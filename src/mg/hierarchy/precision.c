@@ -42,6 +42,15 @@ gmg_status gmg_check_precision(gmg_solver *s)
   return GMG_OK;
 }
 
+/* Refuses a smoother without functions for the problem's type, unless mixed precision is requested: sweeps are then in low
+   precision (check_parameters()). */
+gmg_status gmg_check_sweep(gmg_context *c, const gmg_smoother_ops *ops, const gmg_params *p)
+{
+  if (p->precision == GMG_PRECISION_MIXED || (ops && ops->sweep)) return GMG_OK;
+  return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.smoother = \"%s\" has no functions for this context and problem.type",
+                  gmg_display_name(p->smoother));
+}
+
 /* Checks the requirements that do not depend on coefficients. */
 static gmg_status check_parameters(gmg_solver *s)
 {

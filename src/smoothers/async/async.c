@@ -45,7 +45,7 @@ static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_
 }
 
 /* A small level is a single block, unless the caller chose the block. */
-static int equivalent_red_black_sweeps(const gmg_params *p)
+static int bottom_sweeps(const gmg_params *p)
 {
   const int chosen = p->async.block[0] || p->async.block[1] || p->async.block[2];
   return p->async.local == GMG_LOCAL_RED_BLACK && !chosen ? local_sweeps_of_a_step(p) : 0;
@@ -90,7 +90,7 @@ const gmg_builtin_smoother gmg_smoother_async = {
     .box = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_async_box_host_f32, [GMG_F64] = &gmg_async_box_host_f64},
             [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_async_cuda_f32), [GMG_F64] = GMG_ON_CUDA(&gmg_async_cuda_f64)}},
     .symbol = symbol,
-    .equivalent_red_black_sweeps = equivalent_red_black_sweeps,
+    .bottom_sweeps = bottom_sweeps,
     .fused = {[GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_async_fused_cuda_f32),
                                     [GMG_F64] = GMG_ON_CUDA(&gmg_async_fused_cuda_f64)}},
     .options = options,

@@ -14,7 +14,7 @@ static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_
   gmg_symbol_red_black(s, gmg_weight_red_black(A, p), leg == GMG_LEG_UP_REVERSED, 1);
 }
 
-static int equivalent_red_black_sweeps(const gmg_params *p)
+static int bottom_sweeps(const gmg_params *p)
 {
   (void)p;
   return 1;
@@ -33,7 +33,7 @@ const gmg_builtin_smoother gmg_smoother_red_black = {
                      [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_red_black_cuda_f32),
                                            [GMG_F64] = GMG_ON_CUDA(&gmg_red_black_cuda_f64)}}},
     .symbol = symbol,
-    .equivalent_red_black_sweeps = equivalent_red_black_sweeps,
+    .bottom_sweeps = bottom_sweeps,
     .fused = {[GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_red_black_fused_cuda_f32),
                                     [GMG_F64] = GMG_ON_CUDA(&gmg_red_black_fused_cuda_f64)}},
     .options = options};
