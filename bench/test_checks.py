@@ -155,7 +155,8 @@ class Checks(unittest.TestCase):
         for tool in checks.TOOLS:
             self.assertIn(f"{tool}/cuda_fused_legs_red_black/legs_in_double", names)
         for program, test, *_ in checks.SANITIZED:  # what is named is there
-            text = (HERE.parent / f"tests/cuda/{program.removeprefix('cuda_')}.c").read_text()
+            folder = "cuda" if program.startswith("cuda_") else "solves"
+            text = (HERE.parent / f"tests/{folder}/{program.removeprefix('cuda_')}.c").read_text()
             self.assertIn(f"cmocka_unit_test({test})", text)
 
     def test_labels_and_all_cases(self):

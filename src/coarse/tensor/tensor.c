@@ -1,7 +1,7 @@
 /* The direct solver for separable problems: constant coefficients on any mesh, with any walls. The operator is then a sum of
    one-dimensional ones. Axes are transformed to their modes (Lynch, Rice, Thomas 1964). If all are, the coefficients are divided by
-   sums of eigenvalues. If all but the last are, every mode is a tridiagonal system along it (Buzbee, Golub, Nielson 1970). Called through gmg_bottom_ops. Calls stencil for the axes, and the
-   kernels of the backend. */
+   sums of eigenvalues. If all but the last are, every mode is a tridiagonal system along it (Buzbee, Golub, Nielson 1970). Called
+   through gmg_bottom_ops. Calls stencil for the axes, and the kernels of the backend. */
 #include "tensor.h"
 
 #include "coarse/kernels.h"

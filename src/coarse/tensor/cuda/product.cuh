@@ -19,7 +19,16 @@ struct piece {
 static __device__ __forceinline__ int row_of(int lane, int half) { return lane / 4 + 8 * half; }
 static __device__ __forceinline__ int column_of(int lane, int which) { return lane % 4 * 2 + which; }
 
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800 && !GMG_REAL_F32
+/* Whether this is compiled for a device. An emulator of CUDA sets it to 0. */
+#ifndef GMG_ON_DEVICE
+#ifdef __CUDA_ARCH__
+#define GMG_ON_DEVICE 1
+#else
+#define GMG_ON_DEVICE 0
+#endif
+#endif
+
+#if GMG_ON_DEVICE && __CUDA_ARCH__ >= 800 && !GMG_REAL_F32
 enum { TENSOR_CORES = 1 };
 #else
 enum { TENSOR_CORES = 0 };
@@ -59,11 +68,11 @@ template <class At> static __device__ __forceinline__ factors_of_columns load_co
 
 static __device__ __forceinline__ void multiply_add(piece &p, const factors_of_rows &a, const factors_of_columns &b)
 {
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900 && !GMG_REAL_F32
+#if GMG_ON_DEVICE && __CUDA_ARCH__ >= 900 && !GMG_REAL_F32
   asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
       : "+d"(p.sum[0][0]), "+d"(p.sum[0][1]), "+d"(p.sum[1][0]), "+d"(p.sum[1][1])
       : "d"(a.x[0]), "d"(a.x[1]), "d"(a.x[2]), "d"(a.x[3]), "d"(b.x[0]), "d"(b.x[1]));
-#elif defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800 && !GMG_REAL_F32
+#elif GMG_ON_DEVICE && __CUDA_ARCH__ >= 800 && !GMG_REAL_F32
   for (int half = 0; half < 2; half++)
     for (int i = 0; i < 2; i++)
       asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"

@@ -1,8 +1,8 @@
 /* Transforms of short axes in shared memory. They need fewer launches and less traffic than transform.cuh. Called by tensor.cu.
    - A plane: axes 0 and 1 of one plane, there or back.
    - Lines of the last axis: there, division by the sums of eigenvalues, and back.
-   The values of a plane or of some lines are in shared memory, and so are the modes. The warps share the outputs, keep their sums in
-   registers, and write them over the inputs when all warps have read those. */
+   The values of a plane or of some lines are in shared memory, and so are the modes. The warps share the outputs, keep their sums
+   in registers, and write them over the inputs when all warps have read those. */
 #ifndef GMG_COARSE_TENSOR_SHARED_CUH
 #define GMG_COARSE_TENSOR_SHARED_CUH
 
@@ -11,8 +11,8 @@
 
 namespace {
 
-/* warps_down x warps_across warps share a block of values. Each has ROWS x LINES outputs for each of two blocks of modes, or twice as
-   many of a single block. rooms: 2 if there is room for the modes of both transforms; 1: the second ones replace the first. */
+/* warps_down x warps_across warps share a block of values. Each has ROWS x LINES outputs for each of two blocks of modes, or twice
+   as many of a single block. rooms: 2 if there is room for the modes of both transforms; 1: the second ones replace the first. */
 template <int across, int warps_down, int warps_across, int rooms> struct part {
   enum {
     ACROSS = across,
@@ -70,8 +70,8 @@ struct axis_view {
 /* Transforms an axis, with its modes in `room`. The outputs are put to to_line(line)(output, value). loads_next() loads the modes
    of the next transform when those of this one are no longer needed. */
 template <class part, int blocks, int back, class Next, class ToLine>
-static __device__ __forceinline__ void transform_in_shared(const axis_view &v, const lines &all, const matrices &m, const real *room,
-                                                           Next loads_next, ToLine to_line)
+static __device__ __forceinline__ void transform_in_shared(const axis_view &v, const lines &all, const matrices &m,
+                                                           const real *room, Next loads_next, ToLine to_line)
 {
   typedef mode_room<part, blocks> shape;
   const unsigned warp = threadIdx.x / WARP, line = warp % part::WARPS_ACROSS * part::LINES,
@@ -145,7 +145,8 @@ static __global__ void __launch_bounds__(part::THREADS_OF_PART) plane_kernel(pla
 }
 
 /* Divides the coefficients of a thread's line. */
-template <class part> static __device__ __forceinline__ void divide(const divisors &d, real *x, unsigned n, unsigned begin, unsigned here)
+template <class part>
+static __device__ __forceinline__ void divide(const divisors &d, real *x, unsigned n, unsigned begin, unsigned here)
 {
   const unsigned line = threadIdx.x % part::LINES_OF_BLOCK, first = threadIdx.x / part::LINES_OF_BLOCK,
                  step = part::THREADS_OF_PART / part::LINES_OF_BLOCK;

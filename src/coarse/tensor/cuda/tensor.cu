@@ -1,5 +1,7 @@
-/* The direct solver for separable problems on CUDA (tensor.h). A launch transforms an axis. The last axis is transformed too, and the
-   coefficients are divided by the sums of eigenvalues; or a launch solves the tridiagonal systems. Called through gmg_tensor_ops.
+/* The direct solver for separable problems on CUDA (tensor.h). Called through gmg_tensor_ops.
+   - Axes of any length: a launch transforms one axis (transform.cuh).
+   - Three short axes: a launch transforms two axes, or the last one there and back (shared.cuh).
+   - A long last axis: a launch solves its tridiagonal systems.
    - Operations for n^3 unknowns: 2 n^4 for each transform, and half of that if the axis is symmetric.
    - Bytes an unknown in double: 16 for each transform, and 48 for the systems. */
 extern "C" {
@@ -134,7 +136,8 @@ static lines lines_of(const gmg_tensor *t, int axis)
 
 static size_t tiles_of(const transform_variant *v, const gmg_tensor *t, int axis)
 {
-  return (t->axis[axis].block[0].count + v->outputs - 1) / v->outputs * (((size_t)lines_of(t, axis).count + v->lines - 1) / v->lines);
+  const size_t lines = lines_of(t, axis).count;
+  return (t->axis[axis].block[0].count + v->outputs - 1) / v->outputs * ((lines + v->lines - 1) / v->lines);
 }
 
 static size_t padded_outputs(const transform_variant *v, const gmg_tensor *t, int axis)

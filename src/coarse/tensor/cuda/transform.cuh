@@ -27,10 +27,11 @@ template <int down, int across> struct tile {
 typedef tile<2, 4> large_tile;
 typedef tile<1, 2> small_tile;
 
-/* DEPTH inputs in shared memory. With two blocks of modes there are two inputs: a value and its mirror image, or on the way back the
-   coefficients of an even and an odd mode. along: the axis is the first one, so neighbouring threads copy along lines. */
+/* DEPTH inputs in shared memory. With two blocks of modes there are two inputs: a value and its mirror image, or on the way back
+   the coefficients of an even and an odd mode. along: the axis is the first one, so neighbouring threads copy along lines. */
 template <class tile, int blocks, int along> struct stage {
-  real modes[blocks][DEPTH * tile::OUTPUT_PITCH], values[blocks][along ? tile::LINES * tile::DEPTH_PITCH : DEPTH * tile::LINE_PITCH];
+  real modes[blocks][DEPTH * tile::OUTPUT_PITCH];
+  real values[blocks][along ? tile::LINES * tile::DEPTH_PITCH : DEPTH * tile::LINE_PITCH];
 
   static __device__ __forceinline__ unsigned at_mode(unsigned i, unsigned o) { return i * tile::OUTPUT_PITCH + o; }
   static __device__ __forceinline__ unsigned at_value(unsigned i, unsigned line)
@@ -90,8 +91,8 @@ template <class tile, int blocks, int back, int along> struct copier {
       for (int e = 0; e < VALUES; e++) {
         real *target = &to.values[b][to_value + at::at_value(e * INPUTS_AT_ONCE, e * LINES_AT_ONCE)];
         if (whole || (first + input + e * INPUTS_AT_ONCE < count[b] && e * LINES_AT_ONCE < (int)lines_left))
-          __pipeline_memcpy_async(target, value[b] + (int)(first + e * INPUTS_AT_ONCE) * (long)step[b] + e * LINES_AT_ONCE * (size_t)n,
-                                  sizeof *target);
+          __pipeline_memcpy_async(
+              target, value[b] + (int)(first + e * INPUTS_AT_ONCE) * (long)step[b] + e * LINES_AT_ONCE * (size_t)n, sizeof *target);
         else *target = 0;
       }
   }
@@ -111,7 +112,10 @@ template <class tile, int blocks, int back, int along> struct copier {
   }
 };
 
-template <class tile, int blocks, int along> static constexpr size_t shared_bytes() { return STAGES * sizeof(stage<tile, blocks, along>); }
+template <class tile, int blocks, int along> static constexpr size_t shared_bytes()
+{
+  return STAGES * sizeof(stage<tile, blocks, along>);
+}
 
 /* One axis. Thread blocks that read the same lines follow each other. */
 template <class tile, int blocks, int back, int along>
@@ -123,7 +127,8 @@ static __global__ void __launch_bounds__(THREADS)
   stage_of *const stages = (stage_of *)room;
   const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
   const unsigned output_of_warp = warp / WARPS * tile::DOWN * ROWS, line_of_warp = warp % WARPS * tile::ACROSS * COLUMNS;
-  const unsigned count = m.block[0].count, tiles_down = (count + tile::OUTPUTS - 1) / tile::OUTPUTS, steps = (count + DEPTH - 1) / DEPTH;
+  const unsigned count = m.block[0].count, steps = (count + DEPTH - 1) / DEPTH;
+  const unsigned tiles_down = (count + tile::OUTPUTS - 1) / tile::OUTPUTS;
   const unsigned first_output = blockIdx.x % tiles_down * tile::OUTPUTS, first_line = blockIdx.x / tiles_down * tile::LINES;
   const copier<tile, blocks, back, along> copies(l, m, from, first_line, first_output);
   const unsigned whole_until = copies.is_whole(l, first_line, first_output, m) ? m.block[blocks - 1].count / DEPTH : 0;
