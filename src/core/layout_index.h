@@ -30,6 +30,30 @@ GMG_INLINE GMG_INDEX GMG_L(gmg_offset)(GMG_L(gmg_layout) l, GMG_INDEX i, GMG_IND
   return l.first + (k * l.rows + j) * l.row + i;
 }
 
+/* Indices of entry number t of n[0] n[1] n[2] entries: the inverse of gmg_offset() in a packed field. */
+GMG_INLINE void GMG_L(gmg_indices_of)(GMG_INDEX t, const GMG_INDEX n[3], GMG_INDEX at[3])
+{
+  at[0] = t % n[0], at[1] = t / n[0] % n[1], at[2] = t / (n[0] * n[1]);
+}
+
+/* Where line number t of n[1] n[2] lines is. */
+typedef struct {
+  GMG_INDEX j, k;
+} GMG_L(gmg_line_place);
+
+GMG_INLINE GMG_L(gmg_line_place) GMG_L(gmg_line_place_of)(GMG_INDEX t, const GMG_INDEX n[3])
+{
+  const GMG_L(gmg_line_place) p = {t % n[1], t / n[1]};
+  return p;
+}
+
+/* Offset of the first unknown of line number t. */
+GMG_INLINE GMG_INDEX GMG_L(gmg_offset_of_line)(GMG_L(gmg_layout) l, GMG_INDEX t)
+{
+  const GMG_L(gmg_line_place) p = GMG_L(gmg_line_place_of)(t, l.n);
+  return GMG_L(gmg_offset)(l, 0, p.j, p.k);
+}
+
 /* Offset of the unknown with index x along one axis, and y and z along the other two, the faster axis first. */
 GMG_INLINE GMG_INDEX GMG_L(gmg_offset_across)(GMG_L(gmg_layout) l, int axis, GMG_INDEX x, GMG_INDEX y, GMG_INDEX z)
 {
@@ -46,6 +70,18 @@ GMG_INLINE GMG_INDEX GMG_L(gmg_pitch)(GMG_L(gmg_layout) l, int axis) { return ax
 GMG_INLINE GMG_INDEX GMG_L(gmg_index_below)(GMG_INDEX i, GMG_INDEX n, int wraps) { return i > 0 ? i - 1 : wraps ? n - 1 : i; }
 GMG_INLINE GMG_INDEX GMG_L(gmg_index_above)(GMG_INDEX i, GMG_INDEX n, int wraps) { return i + 1 < n ? i + 1 : wraps ? 0 : i; }
 
+/* Wraps index i on a periodic axis of n, however far outside it is. */
+GMG_INLINE GMG_SIGNED GMG_L(gmg_wrap_far)(GMG_SIGNED i, GMG_SIGNED n) { return ((i % n) + n) % n; }
+
+/* The unknown at index i, wrapped on a periodic axis. -1: it is beyond a wall. */
+GMG_INLINE GMG_SIGNED GMG_L(gmg_index_or_none)(GMG_SIGNED i, GMG_SIGNED n, int wraps)
+{
+  return i >= 0 && i < n ? i : wraps ? GMG_L(gmg_wrap_far)(i, n) : -1;
+}
+
+/* The period that index i is in, which may be outside the axis by less than n: 0 on the axis, -1 below it, 1 above it. */
+GMG_INLINE int GMG_L(gmg_period_of)(GMG_SIGNED i, GMG_SIGNED n) { return i < 0 ? -1 : i >= n ? 1 : 0; }
+
 /* Whether unknown i has a lower or an upper neighbour. */
 GMG_INLINE int GMG_L(gmg_has_below)(GMG_INDEX i, int wraps) { return i > 0 || wraps; }
 GMG_INLINE int GMG_L(gmg_has_above)(GMG_INDEX i, GMG_INDEX n, int wraps) { return i + 1 < n || wraps; }
@@ -60,4 +96,16 @@ GMG_INLINE GMG_L(gmg_beside) GMG_L(gmg_offsets_beside)(GMG_INDEX c, GMG_INDEX i,
   const GMG_INDEX around = wraps ? (n - 1) * pitch : 0;
   const GMG_L(gmg_beside) b = {i > 0 ? c - pitch : c + around, i + 1 < n ? c + pitch : c - around};
   return b;
+}
+
+/* Steps from unknown i to its lower and its upper neighbour, in elements. At a wall 0. */
+typedef struct {
+  GMG_SIGNED below, above;
+} GMG_L(gmg_steps);
+
+GMG_INLINE GMG_L(gmg_steps) GMG_L(gmg_steps_beside)(GMG_INDEX i, GMG_SIGNED n, int wraps, GMG_SIGNED pitch)
+{
+  const GMG_SIGNED around = wraps ? (n - 1) * pitch : 0;
+  const GMG_L(gmg_steps) s = {i > 0 ? -pitch : around, (GMG_SIGNED)i + 1 < n ? pitch : -around};
+  return s;
 }

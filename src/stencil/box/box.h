@@ -41,7 +41,7 @@ static inline gmg_box_rows gmg_box_rows_of(const gmg_operator *A)
 }
 
 /* The neighbours of an unknown along an axis: the distances to them, in elements, and whether they exist. [1] is the unknown
-   itself. */
+   itself. Walls that mirror are found here alone. */
 typedef struct {
   long to[3];
   int there[3];

@@ -41,7 +41,8 @@ GMG_INLINE double gmg_given_entry(const gmg_given_box *g, const size_t at[3], in
   return gmg_given_sum(g, gmg_offset(g->layout, at[0], at[1], at[2]), source) + (e == 13 ? g->shift : 0);
 }
 
-/* Whether row `at` has neighbour e, which may be the row itself. Finds where it is. */
+/* Whether row `at` has neighbour e, which may be the row itself. Finds where it is. Written out, because gmg_index_below() and
+   gmg_index_above() change the code that nvcc makes of the checks. */
 GMG_INLINE int gmg_given_neighbour(const gmg_given_box *g, const size_t at[3], int e, size_t there[3])
 {
   const int to[3] = {e % 3, e / 3 % 3, e / 9};

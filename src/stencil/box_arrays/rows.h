@@ -26,8 +26,9 @@ static inline gmg_box_array_rows gmg_box_array_rows_of(const gmg_operator *A)
 /* Distances to the neighbours along an axis, in elements of u. Where there is none, it is the unknown itself. */
 GMG_INLINE gmg_box_steps gmg_box_array_steps_at(const gmg_box_array_rows *s, int axis, size_t i)
 {
-  const long n = (long)s->layout.n[axis], pitch = (long)gmg_pitch(s->layout, axis), around = s->wraps[axis] ? (n - 1) * pitch : 0;
-  const gmg_box_steps x = {{i > 0 ? -pitch : around, 0, (long)i + 1 < n ? pitch : -around}, {1, 1, 1}};
+  const long n = (long)s->layout.n[axis], pitch = (long)gmg_pitch(s->layout, axis);
+  const gmg_steps to = gmg_steps_beside(i, n, s->wraps[axis], pitch);
+  const gmg_box_steps x = {{to.below, 0, to.above}, {1, 1, 1}};
   return x;
 }
 
@@ -78,9 +79,9 @@ GMG_INLINE gmg_box_galerkin_axis gmg_box_galerkin_axis_at(const gmg_map *prolong
     const double w = (double)down[coarse * restrict_->width + m];
     const int i = restrict_->first[coarse] + m;
     if (w == 0 || x.count == GMG_GALERKIN_READS) continue;
-    x.at[x.count] = (size_t)(i < 0 ? i + n : i >= n ? i - n : i);
+    x.at[x.count] = (size_t)gmg_wrap_index(i, n, 1);
     for (int a = 0; a < 3; a++) {
-      const int j = i + a - 1, period = j < 0 ? -1 : j >= n ? 1 : 0, row = j - period * n;
+      const int j = i + a - 1, period = gmg_period_of_32(j, n), row = j - period * n;
       for (int d = 0; d < 3; d++) x.by[x.count][a][d] = 0;
       if (period && !wraps) continue; /* the entry is 0 */
       for (int p = 0; p < prolong->width; p++) {

@@ -34,7 +34,8 @@ template <class Rows>
 static __device__ __forceinline__ box_place box_place_of(const Rows &A, const box_tiles &s, int reversed, unsigned block)
 {
   const unsigned at = reversed ? (unsigned)s.last - block : block, b = s.order ? (unsigned)s.order[at] : at;
-  const unsigned index[3] = {b % s.blocks[0], b / s.blocks[0] % s.blocks[1], b / (s.blocks[0] * s.blocks[1])};
+  unsigned index[3];
+  gmg_indices_of_32(b, s.blocks, index);
   box_place p;
 #pragma unroll
   for (int a = 0; a < 3; a++) {
@@ -51,7 +52,7 @@ template <class Rows>
 static __device__ __forceinline__ int box_index(const Rows &A, const box_place &p, int axis, int v)
 {
   const int n = (int)A.layout.n[axis], i = p.origin[axis] + v;
-  return i >= 0 && i < n ? i : A.wraps[axis] ? ((i % n) + n) % n : -1;
+  return i >= 0 && i < n ? i : A.wraps[axis] ? gmg_wrap_far_32(i, n) : -1;
 }
 
 /* The step to the lower (side 0) or upper (1) neighbour in a tile. Beyond a wall that does not mirror there is a cell with 0. */

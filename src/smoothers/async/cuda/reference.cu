@@ -80,8 +80,8 @@ static __device__ __forceinline__ void relax_tile(const gmg_operator &A, const r
   for (int a = 0; a < 3; a++) t.place[a] = (int *)rest + a * s.longest;
   /* position of the tile */
   const size_t b = (size_t)s.order[how.reversed ? s.blocks.total - 1 - block_index : block_index];
-  const size_t at[3] = {b % s.blocks.count[0], b / s.blocks.count[0] % s.blocks.count[1],
-                        b / (s.blocks.count[0] * s.blocks.count[1])};
+  size_t at[3];
+  gmg_indices_of(b, s.blocks.count, at);
   long origin[3];
   int own[3], seam = 0, parity = 0;
   for (int a = 0; a < 3; a++) {
@@ -93,7 +93,7 @@ static __device__ __forceinline__ void relax_tile(const gmg_operator &A, const r
     for (int v = me; v < s.size[a]; v += GMG_THREADS) {
       long g = origin[a] + v;
       const int there = v < own[a] + 2 * s.margin[a] && (A.wraps[a] || (g >= 0 && g < n));
-      g = ((g % n) + n) % n;
+      g = gmg_wrap_far(g, n);
       t.place[a][v] = there ? (int)g : -1;
       t.lo[a][v] = gmg_at(A.lo[a], (size_t)g), t.hi[a][v] = gmg_at(A.hi[a], (size_t)g), t.diag[a][v] = gmg_at(A.diag[a], (size_t)g);
     }

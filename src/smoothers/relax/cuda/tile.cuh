@@ -54,14 +54,6 @@ struct tile_level : block_level {
 /* 1 / x. In float it is approximate: the rounding error does no harm here, and a division costs as much as a sweep. */
 static __device__ __forceinline__ real tile_inverse(real x) { return sizeof(real) == 8 ? 1 / x : (real)__fdividef(1.0f, (float)x); }
 
-/* Wraps an index any number of times, because the overlap may be larger than the axis. */
-static __device__ __forceinline__ int wrap_far(int i, int n, int wraps)
-{
-  while (wraps && i < 0) i += n;
-  while (wraps && i >= n) i -= n;
-  return i;
-}
-
 /* Relaxes block number `block_index` in the given order. One function, because it needs all registers. Divided into methods of a
    struct, like the other kernels, the passes over faces spill 176 instead of 112 bytes in double, and 48 instead of none in
    float. */
@@ -104,9 +96,9 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
   const int inside = vx <= top[0] && (dim == 2 || vy <= top[1]), exists = inside && there(0, vx) && (dim == 2 || there(1, vy));
   const unsigned present = exists ? range(first, lowest[2], highest[2]) : 0,
                  relaxed = exists ? present & range(first, 1, top[2]) : 0;
-  const int gi = exists ? wrap_far(origin[0] + vx, s.n[0], s.wraps[0]) : 0;
-  const int gj = exists && dim == 3 ? wrap_far(origin[1] + vy, s.n[1], s.wraps[1]) : 0;
-  const unsigned gk = (unsigned)wrap_far(origin[2] + first, s.n[2], s.wraps[2]);
+  const int gi = exists ? gmg_wrap_repeatedly(origin[0] + vx, s.n[0], s.wraps[0]) : 0;
+  const int gj = exists && dim == 3 ? gmg_wrap_repeatedly(origin[1] + vy, s.n[1], s.wraps[1]) : 0;
+  const unsigned gk = (unsigned)gmg_wrap_repeatedly(origin[2] + first, s.n[2], s.wraps[2]);
   const unsigned column = gmg_offset_32(s.field, gi, gj, 0); /* offsets have 32 bits: there are less than twice as many faces as
                                                                 unknowns */
   scalar *const here = column_of(vx, vy) + first + e;
@@ -132,7 +124,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
     if (faces) hi_diag[a] = gmg_at(s.hi_diag[a], g);
   }
   /* plane 0, if no register holds it */
-  const unsigned bottom = (unsigned)wrap_far(origin[2], s.n[2], s.wraps[2]);
+  const unsigned bottom = (unsigned)gmg_wrap_repeatedly(origin[2], s.n[2], s.wraps[2]);
   const scalar under = from && first == 1 && exists && there(2, 0) ? gmg_load_relaxed(from + (column + slice * bottom)) : 0;
 
   /* copy the ring beside the columns, and the coefficients of all planes, to shared memory; beyond a wall values are 0 */
@@ -144,12 +136,12 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
       rx = r - sides - (other ? top[0] : 0) + 1, ry = other ? top[1] + 1 : 0;
     }
     const int ring_exists = from && there(0, rx) && (dim == 2 || there(1, ry));
-    const int ri = ring_exists ? wrap_far(origin[0] + rx, s.n[0], s.wraps[0]) : 0;
-    const int rj = ring_exists && dim == 3 ? wrap_far(origin[1] + ry, s.n[1], s.wraps[1]) : 0;
+    const int ri = ring_exists ? gmg_wrap_repeatedly(origin[0] + rx, s.n[0], s.wraps[0]) : 0;
+    const int rj = ring_exists && dim == 3 ? gmg_wrap_repeatedly(origin[1] + ry, s.n[1], s.wraps[1]) : 0;
     const unsigned ring_present = ring_exists ? range(start, lowest[2], highest[2]) : 0, stored = range(start, 1, top[2]);
     const unsigned source = gmg_offset_32(s.field, ri, rj, 0);
     scalar *const target = column_of(rx, ry) + start + colour_of(rx, ry), value[HIGH];
-    unsigned rk = (unsigned)wrap_far(origin[2] + start, s.n[2], s.wraps[2]);
+    unsigned rk = (unsigned)gmg_wrap_repeatedly(origin[2] + start, s.n[2], s.wraps[2]);
 #pragma unroll
     for (int c = 0; c < HIGH; c++, rk = after(rk))
       value[c] = ring_present & 1u << c ? gmg_load_relaxed(from + (source + slice * rk)) : 0;
@@ -159,7 +151,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
   }
   for (int p = 1 + me; p <= top[2]; p += threads)
     if (there(2, p)) {
-      const int g = wrap_far(origin[2] + p, s.n[2], s.wraps[2]);
+      const int g = gmg_wrap_repeatedly(origin[2] + p, s.n[2], s.wraps[2]);
       planes[p] = {gmg_at(s.lo[2], g), gmg_at(s.hi[2], g), gmg_at(s.lo_diag[2], g), faces ? gmg_at(s.hi_diag[2], g) : 0};
     }
   const unsigned stored = inside ? range(first, 0, top[2] + 1) : 0;

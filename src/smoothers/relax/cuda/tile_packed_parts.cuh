@@ -34,9 +34,6 @@ typedef struct {
 
 enum { PACKED_BITS = 10, PACKED_MASK = (1 << PACKED_BITS) - 1 };
 
-/* gmg_wrap_index() for an axis with this period; 0: it does not wrap. It saves 16 of 1,000 instructions. */
-static __device__ __forceinline__ int wrap_period(int i, int n, int period) { return i + (i < 0 ? period : i >= n ? -period : 0); }
-
 /* Loads a pair. shared: other blocks may write it. */
 template <int aligned> static __device__ __forceinline__ real_pair packed_pair(const scalar *at, int shared)
 {

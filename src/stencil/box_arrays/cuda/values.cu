@@ -10,6 +10,7 @@ extern "C" {
 
 #include <math.h>
 
+/* gmg_indices_of(), with divisions that nvcc shares. */
 static __device__ __forceinline__ void find_row(const gmg_given_box &g, size_t c, size_t at[3])
 {
   at[0] = c % g.layout.n[0], at[1] = c / g.layout.n[0] % g.layout.n[1], at[2] = c / g.layout.n[0] / g.layout.n[1];
