@@ -23,7 +23,7 @@ int gmg_find_outside(const gmg_exec *e, gmg_layout at, const void *x, double lea
 {
   const size_t lines = gmg_is_packed(at) ? 1 : at.n[1] * at.n[2], count = gmg_unknowns_of(at) / lines;
   for (size_t line = 0; line < lines; line++) {
-    const size_t first = gmg_offset(at, 0, line % at.n[1], line / at.n[1]);
+    const size_t first = gmg_offset_of_line(at, line);
     const size_t i = first_outside(e, count, (const char *)x + first * e->real_size, least, below, value);
     if (i < count) return *place = first + i, 1;
   }

@@ -10,13 +10,12 @@
 
 /* The rows of an array. */
 static size_t rows_of(gmg_layout at) { return at.n[1] * at.n[2]; }
-static size_t row_at(gmg_layout at, size_t row) { return gmg_offset(at, 0, row % at.n[1], row / at.n[1]); }
 
 static void fill(const gmg_exec *e, gmg_layout at, double a, void *x)
 {
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (gmg_unknowns_of(at) > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < rows_of(at); t++) {
-    scalar *X = (scalar *)x + row_at(at, t);
+    scalar *X = (scalar *)x + gmg_offset_of_line(at, t);
     for (size_t i = 0; i < at.n[0]; i++) X[i] = (real)a;
   }
 }
@@ -25,7 +24,7 @@ static void add(const gmg_exec *e, gmg_layout at, double a, void *x)
 {
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (gmg_unknowns_of(at) > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < rows_of(at); t++) {
-    scalar *X = (scalar *)x + row_at(at, t);
+    scalar *X = (scalar *)x + gmg_offset_of_line(at, t);
     for (size_t i = 0; i < at.n[0]; i++) X[i] += (real)a;
   }
 }
@@ -34,8 +33,8 @@ static void copy(const gmg_exec *e, gmg_layout from, const void *x, gmg_layout t
 {
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (gmg_unknowns_of(to) > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < rows_of(to); t++) {
-    const scalar *restrict X = (const scalar *)x + row_at(from, t);
-    scalar *restrict Y = (scalar *)y + row_at(to, t);
+    const scalar *restrict X = (const scalar *)x + gmg_offset_of_line(from, t);
+    scalar *restrict Y = (scalar *)y + gmg_offset_of_line(to, t);
     for (size_t i = 0; i < to.n[0]; i++) Y[i] = X[i];
   }
 }
@@ -51,7 +50,7 @@ static double norm2(const gmg_exec *e, gmg_layout at, const void *x)
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (gmg_unknowns_of(at) > GMG_MIN_CELLS_PARALLEL)
   for (size_t g = 0; g < GROUPS; g++)
     for (size_t t = g * group; t < rows && t < (g + 1) * group; t++) {
-      const scalar *X = (const scalar *)x + row_at(at, t);
+      const scalar *X = (const scalar *)x + gmg_offset_of_line(at, t);
       double squares = 0;
 #pragma omp simd reduction(+ : squares)
       for (size_t i = 0; i < at.n[0]; i++) squares += gmg_square((wide_scalar)X[i]);
@@ -68,7 +67,7 @@ static void correct(const gmg_exec *e, gmg_layout at, gmg_correction c, int keep
   for (size_t t = 0; t < rows_of(at); t++) {
     const scalar *restrict high = (const scalar *)c.z + t * at.n[0];
     const low_scalar *restrict low = (const low_scalar *)c.z + t * at.n[0];
-    scalar *restrict X = (scalar *)x + row_at(at, t);
+    scalar *restrict X = (scalar *)x + gmg_offset_of_line(at, t);
     for (size_t i = 0; i < at.n[0]; i++) X[i] = (keep ? X[i] : 0) + scale * (c.low ? (scalar)low[i] : high[i]);
   }
 }
@@ -80,7 +79,7 @@ static void cg_step(const gmg_exec *e, gmg_layout at, const gmg_cg_scalars *d, c
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (gmg_unknowns_of(at) > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < rows_of(at); t++) {
     const scalar *restrict P = (const scalar *)p + t * at.n[0];
-    scalar *restrict Y = (scalar *)y + row_at(at, t);
+    scalar *restrict Y = (scalar *)y + gmg_offset_of_line(at, t);
     for (size_t i = 0; i < at.n[0]; i++) Y[i] += (real)a * P[i];
   }
 }
@@ -91,7 +90,7 @@ static gmg_range range(const gmg_exec *e, gmg_layout at, const void *x)
   gmg_range r = {INFINITY, -INFINITY, 0};
   double bad = 0;
   for (size_t t = 0; t < rows_of(at); t++) {
-    const gmg_range row = e->vector->range(e, at.n[0], (const real *)x + row_at(at, t));
+    const gmg_range row = e->vector->range(e, at.n[0], (const real *)x + gmg_offset_of_line(at, t));
     r.least = fmin(r.least, row.least), r.most = fmax(r.most, row.most);
     r.mean += row.mean / (double)rows_of(at), bad += 0 * row.mean;
   }

@@ -2,6 +2,8 @@
    Called by async and red_black. */
 #include "partition.h"
 
+#include "core/layout.h"
+
 #include <stdint.h>
 
 gmg_blocks gmg_blocks_make(const gmg_operator *A, const size_t wanted[3], const size_t preferred[3])
@@ -34,8 +36,9 @@ void gmg_blocks_order(const gmg_blocks *b, gmg_block_order kind, unsigned long s
   if (kind == GMG_ORDER_TWO_COLOUR) {
     for (size_t colour = 0; colour < 2; colour++)
       for (size_t t = 0; t < n; t++) {
-        const size_t i = t % b->count[0], j = t / b->count[0] % b->count[1], k = t / (b->count[0] * b->count[1]);
-        if ((i + j + k) % 2 == colour) order[at++] = (int)t;
+        size_t i[3];
+        gmg_indices_of(t, b->count, i);
+        if ((i[0] + i[1] + i[2]) % 2 == colour) order[at++] = (int)t;
       }
     return;
   }

@@ -99,13 +99,14 @@ static size_t first_bad(const gmg_exec *e, const gmg_given_box *g, size_t first,
 }
 
 #define WHERE "problem.stencil->%s[%d][%d][%d] = %g in row (%zu, %zu, %zu)"
-#define HERE arrays_of(p)[x.entry] ? "array" : "entry", PLACE(x.entry), x.value, row % n[0], row / n[0] % n[1], row / n[0] / n[1]
+#define HERE arrays_of(p)[x.entry] ? "array" : "entry", PLACE(x.entry), x.value, at[0], at[1], at[2]
 
 static gmg_status refuse_row(const gmg_exec *e, const gmg_problem *p, const gmg_given_box *g, size_t row)
 {
   const gmg_row_finding x = values_of(e)->explain(e, g, row);
-  const size_t *n = p->n;
+  size_t at[3];
   gmg_context *c = e->context;
+  gmg_indices_of(row, p->n, at);
   switch (x.fault) {
     case GMG_ROW_VALUE: return gmg_fail(c, GMG_ERR_ARGUMENT, WHERE ": must be finite and below %.3g in size", HERE, g->most);
     case GMG_ROW_CENTRE:
@@ -132,6 +133,8 @@ static gmg_status check_rows(const gmg_exec *e, const gmg_problem *p, gmg_given_
   size_t row = first_bad(e, g, 0, rows);
   const gmg_row_finding x = values_of(e)->explain(e, g, row);
   if (x.fault != GMG_ROW_UNSYMMETRIC) return refuse_row(e, p, g, row);
+  size_t at[3];
+  gmg_indices_of(row, n, at);
   snprintf(asymmetry, GMG_ASYMMETRY_TEXT, WHERE ": differs from what the row of this neighbour, at distance (%d, %d, %d), has for "
            "this row, %g", HERE, x.entry % 3 - 1, x.entry / 3 % 3 - 1, x.entry / 9 - 1, x.other);
   g->takes_unsymmetric = 1;

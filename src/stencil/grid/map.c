@@ -147,7 +147,7 @@ static int adjoint(table *t, const table *p, const gmg_axis *fine, const gmg_axi
   for (long c = 0; c < nc; c++) t->first[c] = INT_MAX; /* no entry yet */
   for (long c = 0; c < ADJOINT_WIDTH * nc; c++) t->weight[c] = 0;
   for (long i = wraps ? -n : 0; i < (wraps ? 2 * n : n); i++) {
-    const long period = i < 0 ? -1 : i / n, row = i - period * n;
+    const long period = gmg_period_of(i, n), row = i - period * n;
     for (int m = 0; m < p->width; m++) {
       const long c = p->first[row] + period * nc + m;
       const double w = p->weight[row * p->width + m];
@@ -277,8 +277,7 @@ static gmg_pairs find_pairs(const table *t)
 /* The actual column of an index: wrapped on a periodic axis, and otherwise clamped, with weight 0. */
 static int column_of(int i, int n, int periodic)
 {
-  const int around = ((i % n) + n) % n, clamped = i < 0 ? 0 : i >= n ? n - 1 : i;
-  return periodic ? around : clamped;
+  return periodic ? gmg_wrap_far_32(i, n) : i < 0 ? 0 : i >= n ? n - 1 : i;
 }
 
 static gmg_status upload_wrap(gmg_exec *e, int cols, int periodic, gmg_map *map)

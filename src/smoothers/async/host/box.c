@@ -66,7 +66,8 @@ typedef struct {
 static void place(tile *t, const gmg_operator *A, size_t b)
 {
   const gmg_blocks *g = &t->s->blocks;
-  const size_t at[3] = {b % g->count[0], b / g->count[0] % g->count[1], b / (g->count[0] * g->count[1])};
+  size_t at[3];
+  gmg_indices_of(b, g->count, at);
   for (int a = 0; a < 3; a++) {
     const long n = (long)A->n[a], begin = (long)(at[a] * g->shape[a]), margin = t->s->margin[a];
     const long own = begin + (long)g->shape[a] < n ? (long)g->shape[a] : n - begin, ring = margin > 0;
@@ -89,8 +90,7 @@ static size_t place_of(const tile *t, long i, long j, long k)
 /* The index of tile coordinate v in the level; -1: it is beyond a wall. */
 static long index_of(const tile *t, const gmg_operator *A, int a, long v)
 {
-  const long n = (long)A->n[a], i = t->origin[a] + v;
-  return A->wraps[a] ? ((i % n) + n) % n : i >= 0 && i < n ? i : -1;
+  return gmg_index_or_none(t->origin[a] + v, (long)A->n[a], A->wraps[a]);
 }
 
 /* from = NULL: u is 0. Beyond walls u is 0. */

@@ -90,8 +90,7 @@ static real *field_line(const tile *t, int field, long q, long j) { return field
 /* Unknown of a tile coordinate. */
 static size_t global_index(const tile *t, const gmg_operator *A, int a, long i)
 {
-  const long n = (long)A->n[a], g = t->origin[a] + i;
-  return (size_t)(g >= 0 && g < n ? g : ((g % n) + n) % n);
+  return (size_t)gmg_index_or_none(t->origin[a] + i, (long)A->n[a], 1);
 }
 
 /* --- conversion between natural order and even and odd columns -------------------------------------------------------- */
@@ -195,9 +194,10 @@ static void read_volumes(const tile *t, const gmg_operator *A)
 static int place(tile *t, const gmg_operator *A, size_t block)
 {
   const gmg_blocks *b = &t->s->blocks;
-  const size_t at[3] = {block % b->count[0], block / b->count[0] % b->count[1], block / (b->count[0] * b->count[1])};
+  size_t at[3];
   int seam = 0;
   t->parity = 0;
+  gmg_indices_of(block, b->count, at);
   for (int a = 0; a < 3; a++) {
     const long n = (long)A->n[a], first = (long)(at[a] * b->shape[a]), margin = (long)t->s->margin[a];
     const long last = first + (long)b->shape[a] < n ? first + (long)b->shape[a] : n;

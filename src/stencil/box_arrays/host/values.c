@@ -15,11 +15,6 @@ static void add(gmg_row_totals *to, gmg_row_totals more)
   to->least = fmin(to->least, more.least), to->most = fmax(to->most, more.most);
 }
 
-static void find_row(const gmg_given_box *g, size_t c, size_t at[3])
-{
-  at[0] = c % g->layout.n[0], at[1] = c / g->layout.n[0] % g->layout.n[1], at[2] = c / g->layout.n[0] / g->layout.n[1];
-}
-
 /* Sums over shares of rows that depend on their number alone, so the result does not depend on the number of threads. */
 static gmg_row_totals examine(const gmg_exec *e, const gmg_given_box *g, size_t first, size_t count)
 {
@@ -31,7 +26,7 @@ static gmg_row_totals examine(const gmg_exec *e, const gmg_given_box *g, size_t 
     for (size_t c = s * share; c < count && c < (s + 1) * share; c++) {
       size_t at[3];
       double sum;
-      find_row(g, first + c, at);
+      gmg_indices_of(first + c, g->layout.n, at);
       const int bad = gmg_given_row(g, at, &sum).fault != GMG_ROW_GOOD;
       add(&part[s], (gmg_row_totals){bad, gmg_given_control_volume(g, at) * sum, sum, sum});
     }
@@ -47,7 +42,7 @@ static gmg_row_finding explain(const gmg_exec *e, const gmg_given_box *g, size_t
   (void)e;
   size_t at[3];
   double sum;
-  find_row(g, row, at);
+  gmg_indices_of(row, g->layout.n, at);
   return gmg_given_row(g, at, &sum);
 }
 
@@ -60,8 +55,9 @@ static void load(const gmg_exec *e, const gmg_given_box *g, const gmg_operator *
     for (int n = 0; n < 27; n++) {
       real *const to = (real *)A->box->array[n];
       for (size_t i = 0; to && i < A->n[0]; i++) {
-        const size_t at[3] = {i, t % A->n[1], t / A->n[1]};
-        to[gmg_offset(layout, i, at[1], at[2])] = (real)gmg_given_entry(g, at, n);
+        const gmg_line_place line = gmg_line_place_of(t, A->n);
+        const size_t at[3] = {i, line.j, line.k};
+        to[gmg_offset(layout, i, line.j, line.k)] = (real)gmg_given_entry(g, at, n);
       }
     }
 }
@@ -74,11 +70,12 @@ static void galerkin_product(const gmg_exec *e, const gmg_operator *A, const gmg
   const size_t lines = C->n[1] * C->n[2];
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < lines; t++) {
-    const gmg_box_galerkin_axis y = gmg_box_galerkin_axis_at(&prolong[1], &restrict_[1], A->wraps[1], (int)(t % C->n[1]));
-    const gmg_box_galerkin_axis z = gmg_box_galerkin_axis_at(&prolong[2], &restrict_[2], A->wraps[2], (int)(t / C->n[1]));
+    const gmg_line_place line = gmg_line_place_of(t, C->n);
+    const gmg_box_galerkin_axis y = gmg_box_galerkin_axis_at(&prolong[1], &restrict_[1], A->wraps[1], (int)line.j);
+    const gmg_box_galerkin_axis z = gmg_box_galerkin_axis_at(&prolong[2], &restrict_[2], A->wraps[2], (int)line.k);
     for (size_t i = 0; i < C->n[0]; i++) {
       const gmg_box_galerkin_axis x = gmg_box_galerkin_axis_at(&prolong[0], &restrict_[0], A->wraps[0], (int)i);
-      const size_t at = gmg_offset(layout, i, t % C->n[1], t / C->n[1]);
+      const size_t at = gmg_offset(layout, i, line.j, line.k);
       double row[27];
       gmg_box_galerkin_row(&fine, &x, &y, &z, row);
       for (int n = 0; n < 27; n++)

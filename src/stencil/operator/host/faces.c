@@ -15,7 +15,8 @@ static void harmonic_axis(const gmg_exec *e, const gmg_operator *A, int a, gmg_l
   const size_t n0 = A->n[0];
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t row = 0; row < rows_of(faces); row++) {
-    const size_t j = row % faces.n[1], k = row / faces.n[1], x = a == 1 ? j : k;
+    const gmg_line_place line = gmg_line_place_of(row, faces.n);
+    const size_t j = line.j, k = line.k, x = a == 1 ? j : k;
     real *restrict out = face + gmg_offset(faces, 0, j, k);
     if (a > 0) {
       const size_t low = gmg_low_side(A, a, x), high = gmg_high_side(A, a, x), other = a == 1 ? k : j;
@@ -50,10 +51,10 @@ void R(gmg_copy_faces_host)(const gmg_exec *e, const gmg_operator *A, int a, gmg
   real *to = (real *)A->face[a];
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t row = 0; row < rows_of(l); row++) {
-    const size_t j = row % l.n[1], k = row / l.n[1];
-    const gmg_face from = gmg_given_face(A, a, gmg_face_at(a, 0, j, k));
+    const gmg_line_place line = gmg_line_place_of(row, l.n);
+    const gmg_face from = gmg_given_face(A, a, gmg_face_at(a, 0, line.j, line.k));
     const real *in = (const real *)beta_face.values + gmg_offset_across(beta_face.layout, a, from.x, from.y, from.z);
-    real *out = to + gmg_offset(l, 0, j, k);
+    real *out = to + gmg_offset(l, 0, line.j, line.k);
     memcpy(out, in, l.n[0] * sizeof(real));
     if (a == 0 && A->wraps[0]) out[A->n[0]] = in[0];
   }
@@ -77,14 +78,16 @@ void R(gmg_flux_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces 
   const real *beta = A->face[a];
   scalar *F = flux, *G = gradient;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
-  for (size_t row = 0; row < rows_of(l); row++)
-    for (size_t i = 0, j = row % l.n[1], k = row / l.n[1]; i < l.n[0]; i++) {
-      const size_t c = gmg_offset(l, i, j, k);
+  for (size_t row = 0; row < rows_of(l); row++) {
+    const gmg_line_place line = gmg_line_place_of(row, l.n);
+    for (size_t i = 0; i < l.n[0]; i++) {
+      const size_t c = gmg_offset(l, i, line.j, line.k);
       const real b = beta ? beta[c] : 1;
-      const scalar slope = gmg_slope(A, faces, a, gmg_face_at(a, i, j, k), b, at, u);
+      const scalar slope = gmg_slope(A, faces, a, gmg_face_at(a, i, line.j, line.k), b, at, u);
       if (G) G[c] = slope;
       if (F) F[c] = -b * slope;
     }
+  }
 }
 
 void R(gmg_fold_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, void *f)
@@ -103,7 +106,9 @@ void R(gmg_pad_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *
   const gmg_layout l = gmg_padded_layout_of(A);
   scalar *to = padded;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
-  for (size_t row = 0; row < rows_of(l); row++)
-    for (size_t i = 0, j = row % l.n[1], k = row / l.n[1]; i < l.n[0]; i++)
-      to[gmg_offset(l, i, j, k)] = gmg_ghost_value(A, faces, gmg_ghost_at(i, j, k), u);
+  for (size_t row = 0; row < rows_of(l); row++) {
+    const gmg_line_place line = gmg_line_place_of(row, l.n);
+    for (size_t i = 0; i < l.n[0]; i++)
+      to[gmg_offset(l, i, line.j, line.k)] = gmg_ghost_value(A, faces, gmg_ghost_at(i, line.j, line.k), u);
+  }
 }

@@ -48,8 +48,8 @@ static inline gmg_task gmg_task_at(const gmg_operator *A, size_t t)
   const size_t segments = gmg_segments(A);
   const size_t line = t / segments, begin = t % segments * GMG_SEGMENT;
   const size_t end = begin + GMG_SEGMENT < A->n[0] ? begin + GMG_SEGMENT : A->n[0];
-  const size_t j = line % A->n[1], k = line / A->n[1];
-  return (gmg_task){begin, end, j, k, gmg_offset(gmg_layout_of(A), 0, j, k)};
+  const gmg_line_place at = gmg_line_place_of(line, A->n);
+  return (gmg_task){begin, end, at.j, at.k, gmg_offset(gmg_layout_of(A), 0, at.j, at.k)};
 }
 
 /* The number of the task that contains unknown (i, j, k). */

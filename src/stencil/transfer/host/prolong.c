@@ -91,7 +91,8 @@ void R(gmg_prolong_faces_host)(const gmg_exec *e, const gmg_operator *A, const g
   const gmg_layout coarse = gmg_layout_of_columns(map);
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < lines; t++) {
-    const size_t j = t % A->n[1], k = t / A->n[1];
+    const gmg_line_place line = gmg_line_place_of(t, A->n);
+    const size_t j = line.j, k = line.k;
     const gmg_move y = gmg_move_of(&map[1], j), z = gmg_move_of(&map[2], k);
     const gmg_line l = gmg_line_coefficients(A, j, k);
     const scalar *from = (const scalar *)c + gmg_offset(coarse, 0, y.parent, z.parent);
