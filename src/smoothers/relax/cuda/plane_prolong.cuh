@@ -1,6 +1,9 @@
 /* PASS_PROLONG in the plane sweep (plane_sweep.cuh, which includes this file). The correction is interpolated as planes are loaded,
    two fine planes per coarse one. The coarse values around the tile are in shared memory: four planes, of which the last are still
-   being loaded. */
+   being loaded.
+
+   It is apart from the prolongation of a level (stencil/transfer/cuda/pairs.cuh), which is a pass of its own. Without the legs that
+   need it a solve takes up to 1.45 times as long (red_black_double_buffered in docs/notes/variants.md). */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_PLANE_PROLONG_H
 #define GMG_SMOOTHERS_RELAX_CUDA_PLANE_PROLONG_H
 

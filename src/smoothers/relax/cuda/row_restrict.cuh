@@ -7,7 +7,10 @@
    columns. Of the fifth column only the result of the first half sweep is needed, by the second half sweep in the fourth column.
    From zero it depends on one value of f, in every second row. Blocks depend on f alone, so their order does not matter.
 
-   The row HALF_SWEEPS before the loaded one is done. The residual is computed for the row before that. */
+   The row HALF_SWEEPS before the loaded one is done. The residual is computed for the row before that.
+
+   It is apart from row_sweep.cuh, which has no fifth column and no coarse level. Without it a solve takes up to 1.19 times as long
+   (async_rows_restrict in docs/notes/variants.md). */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_ROW_RESTRICT_H
 #define GMG_SMOOTHERS_RELAX_CUDA_ROW_RESTRICT_H
 

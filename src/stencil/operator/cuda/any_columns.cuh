@@ -4,7 +4,10 @@
    A thread has a pair of adjacent columns (3D: two pairs, one behind the other). Values of u and f are loaded in pairs if the
    pitches of the array are even. With one layer of ghosts the first unknown of u is the second of an aligned pair. Then all pairs
    begin one column earlier. A column or row beyond the end of an axis has the value of the neighbour across the end: 0 at a wall,
-   the value at the other end on a periodic axis. */
+   the value at the other end on a periodic axis.
+
+   uniform_columns.cuh stays apart, because even sizes without gaps need none of these cases: without it a solve takes up to 1.59
+   times as long (operator_uniform_columns in docs/notes/variants.md). */
 #ifndef GMG_STENCIL_OPERATOR_CUDA_ANY_COLUMNS_H
 #define GMG_STENCIL_OPERATOR_CUDA_ANY_COLUMNS_H
 
