@@ -154,13 +154,6 @@ template <class Maker> struct gmg_by_rows {
 
   typedef gmg_measures<launch_norm> measures;
 
-  static void interpolated_residual(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse,
-                                    const void *f, void *u, const double *divisor, void *r)
-  {
-    gmg_transfer(e, map, gmg_layout_of_columns(map), coarse, gmg_residual_layouts_of(A).u, u);
-    (void)measures::measure_residual(e, A, f, u, divisor, NULL, r, NULL, GMG_ENQUEUE);
-  }
-
   static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
   {
     Maker::with(e, *A, [&](const auto &rows) {
@@ -180,21 +173,14 @@ template <class Maker> struct gmg_by_rows {
     });
   }
 
-  static void restrict_residual(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
-                                void *r, void *coarse)
-  {
-    residual(e, A, f, u, r);
-    gmg_grid_ops_of(e)->tensor(e, map, r, coarse, 0);
-  }
-
   static constexpr gmg_operator_ops table()
   {
     gmg_operator_ops t = {};
-    t.residual = residual, t.measure_residual = measures::measure_residual, t.interpolated_residual = interpolated_residual;
-    t.correct_residual = measures::correct_residual, t.loop_residual = measures::loop_residual;
+    t.residual = residual, t.measure_residual = measures::measure_residual, t.interpolated_residual = gmg_interpolate_and_measure;
+    t.correct_residual = gmg_correct_and_measure, t.loop_residual = measures::loop_residual;
     t.loop_first_residual = measures::loop_first_residual;
     t.apply = apply, t.over_diagonal = over_diagonal, t.magnitude = magnitude, t.cg_direction = cg_direction;
-    t.restrict_residual = restrict_residual;
+    t.restrict_residual = gmg_store_and_restrict;
     return t;
   }
 };

@@ -4,6 +4,7 @@
 #define GMG_STENCIL_GENERIC_CUDA_MEASURES_H
 
 extern "C" {
+#include "stencil/generic/composed.h"
 #include "stencil/grid_ops.h"
 }
 
@@ -31,13 +32,6 @@ template <gmg_norm_launch *launch_norm> struct gmg_measures {
     const gmg_total t = gmg_cuda_total(e, "residual norm");
     if (f_norm) *f_norm = sqrt(t.second);
     return sqrt(t.first);
-  }
-
-  static double correct_residual(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
-                                 const double *divisor, gmg_scale *s, void *r, gmg_wait wait)
-  {
-    gmg_array_correct(e, gmg_residual_layouts_of(A).u, c, 1, u);
-    return measure_residual(e, A, f, u, divisor, s, r, NULL, wait);
   }
 
   static void loop_residual(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, gmg_scale *s,

@@ -5,6 +5,7 @@
 #ifndef GMG_STENCIL_GENERIC_HOST_BY_LINES_H
 #define GMG_STENCIL_GENERIC_HOST_BY_LINES_H
 
+#include "stencil/generic/composed.h"
 #include "stencil/operator/host/sums.h"
 #include "stencil/grid_ops.h"
 
@@ -103,15 +104,11 @@ static gmg_two_sums residual_sums(const void *what, const gmg_task *w)
 static double measure_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *divisor,
                                gmg_scale *s, void *r, double *f_norm, gmg_wait wait)
 {
-  const double scale = divisor ? 1 / *divisor : s ? s->next : 1;
+  const double scale = gmg_scale_of_residual(divisor, s);
   const line_data data = line_data_of(A);
   const line_terms x = {.data = &data, .layouts = gmg_residual_layouts_of(A), .f = f, .u = u, .with_f = f_norm != NULL,
                         .scale = (real)scale, .r = r};
-  const gmg_two_sums squares = gmg_sum_tasks(e, A, line_task, residual_sums, &x);
-  const double norm = sqrt(squares.first);
-  if (f_norm) *f_norm = sqrt(squares.second);
-  if (s) gmg_scale_note(s, scale, norm);
-  return wait ? norm : NAN;
+  return gmg_norms_of(gmg_sum_tasks(e, A, line_task, residual_sums, &x), scale, s, f_norm, wait);
 }
 
 static gmg_two_sums magnitude_sums(const void *what, const gmg_task *w)
@@ -131,20 +128,6 @@ static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
   return sqrt(gmg_sum_tasks(e, A, line_task, magnitude_sums, &x).first);
 }
 
-static void interpolated_residual(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
-                                  void *u, const double *divisor, void *r)
-{
-  gmg_transfer(e, map, gmg_layout_of_columns(map), coarse, gmg_residual_layouts_of(A).u, u);
-  (void)measure_residual(e, A, f, u, divisor, NULL, r, NULL, GMG_ENQUEUE);
-}
-
-static double correct_residual(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
-                               const double *divisor, gmg_scale *s, void *r, gmg_wait wait)
-{
-  gmg_array_correct(e, gmg_residual_layouts_of(A).u, c, 1, u);
-  return measure_residual(e, A, f, u, divisor, s, r, NULL, wait);
-}
-
 static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x,
                          void *q)
 {
@@ -158,16 +141,9 @@ static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correctio
   d->pq = gmg_grid_ops_of(e)->dot(e, A, p, q), d->pr = gmg_grid_ops_of(e)->dot(e, A, p, x);
 }
 
-static void restrict_residual(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u, void *r,
-                              void *coarse)
-{
-  residual(e, A, f, u, r);
-  gmg_grid_ops_of(e)->tensor(e, map, r, coarse, 0);
-}
-
 #define GMG_OPERATIONS_BY_LINES                                                                                              \
-  {.residual = residual, .measure_residual = measure_residual, .interpolated_residual = interpolated_residual,               \
-   .correct_residual = correct_residual, .apply = apply, .over_diagonal = over_diagonal, .magnitude = magnitude,             \
-   .cg_direction = cg_direction, .restrict_residual = restrict_residual}
+  {.residual = residual, .measure_residual = measure_residual, .interpolated_residual = gmg_interpolate_and_measure,         \
+   .correct_residual = gmg_correct_and_measure, .apply = apply, .over_diagonal = over_diagonal, .magnitude = magnitude,      \
+   .cg_direction = cg_direction, .restrict_residual = gmg_store_and_restrict}
 
 #endif

@@ -282,7 +282,7 @@ GMG_DECLARE_OPERATION(restrict_residual, cuda)
 extern "C" const gmg_operator_ops R(gmg_seven_point_cuda) = {.residual = residual,
                                                              .measure_residual = measures::measure_residual,
                                                              .interpolated_residual = R(gmg_interpolated_residual_cuda),
-                                                             .correct_residual = measures::correct_residual,
+                                                             .correct_residual = gmg_correct_and_measure,
                                                              .loop_residual = measures::loop_residual,
                                                              .loop_first_residual = measures::loop_first_residual,
                                                              .apply = apply,

@@ -1,6 +1,7 @@
 /* Residual, operator, norms and inner products on host threads. Compiled once per real type. Called through
    gmg_operator_ops and gmg_grid_ops. */
 #include "sums.h"
+#include "stencil/generic/composed.h"
 #include "stencil/grid_ops.h"
 
 #include "core/cg_scalars.h"
@@ -52,13 +53,9 @@ static gmg_two_sums residual_sums(const void *what, const gmg_task *w)
 static double measure_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *divisor,
                                gmg_scale *s, void *r, double *f_norm, gmg_wait wait)
 {
-  const double scale = divisor ? 1 / *divisor : s ? s->next : 1;
+  const double scale = gmg_scale_of_residual(divisor, s);
   const terms x = {.A = A, .f = f, .u = u, .with_f = f_norm != NULL, .scale = (real)scale, .r = r};
-  const gmg_two_sums squares = gmg_sum_tasks(e, A, gmg_blocked_task, residual_sums, &x);
-  const double norm = sqrt(squares.first);
-  if (f_norm) *f_norm = sqrt(squares.second);
-  if (s) gmg_scale_note(s, scale, norm);
-  return wait ? norm : NAN;
+  return gmg_norms_of(gmg_sum_tasks(e, A, gmg_blocked_task, residual_sums, &x), scale, s, f_norm, wait);
 }
 
 static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void *v)
@@ -167,16 +164,9 @@ GMG_DECLARE_OPERATION(correct_residual, host) /* in update_apply.c */
 GMG_DECLARE_OPERATION(cg_direction, host)
 GMG_DECLARE_OPERATION(restrict_residual, host) /* in tensor.c */
 
-static void interpolated_residual(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
-                                  void *u, const double *divisor, void *r)
-{
-  gmg_transfer(e, map, gmg_layout_of_columns(map), coarse, gmg_residual_layouts_of(A).u, u);
-  (void)measure_residual(e, A, f, u, divisor, NULL, r, NULL, GMG_ENQUEUE);
-}
-
 const gmg_operator_ops R(gmg_seven_point_host) = {.residual = residual,
                                                   .measure_residual = measure_residual,
-                                                  .interpolated_residual = interpolated_residual,
+                                                  .interpolated_residual = gmg_interpolate_and_measure,
                                                   .correct_residual = R(gmg_correct_residual_host),
                                                   .apply = apply,
                                                   .over_diagonal = over_diagonal,

@@ -4,7 +4,10 @@
 #define GMG_STENCIL_OPERATOR_HOST_SUMS_H
 
 #include "core/comm.h"
+#include "core/scale.h"
 #include "grid_row.h"
+
+#include <math.h>
 
 typedef struct {
   double first, second;
@@ -24,6 +27,21 @@ static inline gmg_two_sums gmg_total_of(const gmg_exec *e, const gmg_two_sums *p
   double both[2] = {total.first, total.second};
   e->comm->sum(e, 2, both);
   return (gmg_two_sums){both[0], both[1]};
+}
+
+/* By what measure_residual() multiplies the residual that it stores. */
+static inline double gmg_scale_of_residual(const double *divisor, const gmg_scale *s)
+{
+  return divisor ? 1 / *divisor : s ? s->next : 1;
+}
+
+/* Results of measure_residual() from the sums of squares of the residual and of f. s, f_norm: may be NULL. */
+static inline double gmg_norms_of(gmg_two_sums squares, double scale, gmg_scale *s, double *f_norm, gmg_wait wait)
+{
+  const double norm = sqrt(squares.first);
+  if (f_norm) *f_norm = sqrt(squares.second);
+  if (s) gmg_scale_note(s, scale, norm);
+  return wait ? norm : NAN;
 }
 
 /* Computes the sums of one task. what: the operands. */

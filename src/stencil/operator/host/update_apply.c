@@ -150,11 +150,9 @@ static gmg_two_sums apply_dots(const void *what, const gmg_task *w)
 double R(gmg_correct_residual_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
                                     const double *divisor, gmg_scale *s, void *r, gmg_wait wait)
 {
-  const double scale = divisor ? 1 / *divisor : s->next;
+  const double scale = gmg_scale_of_residual(divisor, s);
   const work x = {change, apply_residual, A, c, u, 1, f, r, (real)scale};
-  const double norm = sqrt(run(e, &x).first);
-  gmg_scale_note(s, scale, norm);
-  return wait ? norm : NAN;
+  return gmg_norms_of(run(e, &x), scale, s, NULL, wait);
 }
 
 void R(gmg_cg_direction_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x,
