@@ -7,29 +7,33 @@
 #include "stencil/box/colours.h"
 #include "stencil/box_arrays/rows.h"
 
-/* Entries that vary: relaxes all unknowns of colour c[axis]. dim is a constant after inlining. */
-GMG_INLINE void relax_colour_of_arrays(const int dim, const gmg_smoother_level *l, const gmg_box_array_rows *s, const int c[3],
-                                       const scalar *f, scalar *u, real omega)
+/* A box stencil on a level. varies: whether its entries do. */
+typedef struct {
+  int varies;
+  gmg_box_rows constant;
+  gmg_box_array_rows arrays;
+} box_rows;
+
+/* Relaxes the unknowns x of a line. dim and varies are constants after inlining. */
+GMG_INLINE void relax_line(const int dim, const int varies, const box_rows *s, gmg_colour_range x, size_t j, size_t k,
+                           const scalar *f, scalar *u, real omega)
 {
-  const gmg_operator *A = l->A;
-  gmg_colour_range r[3];
-  for (int a = 0; a < 3; a++) r[a] = gmg_colour_range_of(c[a], A->n[a], A->wraps[a]);
-  const size_t lines = r[1].count * r[2].count;
-#pragma omp parallel for schedule(static) num_threads(l->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL_SWEEP)
-  for (size_t t = 0; t < lines; t++) {
-    const size_t j = r[1].first + 2 * (t % r[1].count), k = r[2].first + 2 * (t / r[1].count);
-    const size_t start = gmg_offset(s->layout, 0, j, k);
-    const gmg_box_steps y = gmg_box_array_steps_at(s, 1, j), z = gmg_box_array_steps_at(s, 2, k);
-    for (size_t m = 0; m < r[0].count; m++) {
-      const size_t i = r[0].first + 2 * m, n = start + i;
-      const scalar image = gmg_box_array_image(dim, s, gmg_box_array_steps_at(s, 0, i), y, z, n, u + n);
-      u[n] += omega * ((f[n] - image) / s->entry[13][n]);
-    }
+  const gmg_box_rows *const c = &s->constant;
+  const gmg_box_array_rows *const v = &s->arrays;
+  const size_t start = gmg_offset(c->layout, 0, j, k);
+  const gmg_box_steps y = varies ? gmg_box_array_steps_at(v, 1, j) : gmg_box_steps_at(c, 1, j);
+  const gmg_box_steps z = varies ? gmg_box_array_steps_at(v, 2, k) : gmg_box_steps_at(c, 2, k);
+  for (size_t m = 0; m < x.count; m++) {
+    const size_t i = x.first + 2 * m;
+    scalar *const here = u + start + i;
+    const gmg_box_steps at = varies ? gmg_box_array_steps_at(v, 0, i) : gmg_box_steps_at(c, 0, i);
+    const scalar image = varies ? gmg_box_array_image(dim, v, at, y, z, start + i, here) : gmg_box_image(dim, c, at, y, z, here);
+    *here += omega * ((f[start + i] - image) / (varies ? v->entry[13][start + i] : c->diag));
   }
 }
 
-/* Constant entries: relaxes all unknowns of colour c[axis]. */
-static void relax_colour(const gmg_smoother_level *l, const gmg_box_rows *s, const int c[3], const scalar *f, scalar *u, real omega)
+/* Relaxes all unknowns of colour c[axis]. */
+static void relax_colour(const gmg_smoother_level *l, const box_rows *s, const int c[3], const scalar *f, scalar *u, real omega)
 {
   const gmg_operator *A = l->A;
   gmg_colour_range r[3];
@@ -38,14 +42,11 @@ static void relax_colour(const gmg_smoother_level *l, const gmg_box_rows *s, con
 #pragma omp parallel for schedule(static) num_threads(l->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL_SWEEP)
   for (size_t t = 0; t < lines; t++) {
     const size_t j = r[1].first + 2 * (t % r[1].count), k = r[2].first + 2 * (t / r[1].count);
-    const size_t start = gmg_offset(s->layout, 0, j, k);
-    const gmg_box_steps y = gmg_box_steps_at(s, 1, j), z = gmg_box_steps_at(s, 2, k);
-    for (size_t m = 0; m < r[0].count; m++) {
-      const size_t i = r[0].first + 2 * m;
-      scalar *const here = u + start + i;
-      const gmg_box_steps x = gmg_box_steps_at(s, 0, i);
-      const scalar image = s->dim == 3 ? gmg_box_image(3, s, x, y, z, here) : gmg_box_image(2, s, x, y, z, here);
-      *here += omega * ((f[start + i] - image) / s->diag);
+    switch (2 * A->dim + s->varies) {
+#define CASE(dim, varies) \
+  case 2 * dim + varies: relax_line(dim, varies, s, r[0], j, k, f, u, omega); break;
+      CASE(1, 0) CASE(1, 1) CASE(2, 0) CASE(2, 1) CASE(3, 0) CASE(3, 1)
+#undef CASE
     }
   }
 }
@@ -53,9 +54,7 @@ static void relax_colour(const gmg_smoother_level *l, const gmg_box_rows *s, con
 static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
   (void)state;
-  const int varies = l->A->box->array[13] != NULL;
-  const gmg_box_rows s = gmg_box_rows_of(l->A);
-  const gmg_box_array_rows v = gmg_box_array_rows_of(l->A);
+  const box_rows s = {l->A->box->array[13] != NULL, gmg_box_rows_of(l->A), gmg_box_array_rows_of(l->A)};
   const real omega = (real)gmg_weight_gauss_seidel(l->A, l->params);
   int colours[3];
   for (int a = 0; a < 3; a++) colours[a] = gmg_colours_along(l->A->n[a], l->A->wraps[a]);
@@ -63,10 +62,7 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
   for (int t = 0; t < steps * all; t++) {
     const int colour = leg == GMG_LEG_UP_REVERSED ? all - 1 - t % all : t % all;
     const int c[3] = {colour % colours[0], colour / colours[0] % colours[1], colour / (colours[0] * colours[1])};
-    if (!varies) relax_colour(l, &s, c, f, u, omega);
-    else if (v.dim == 3) relax_colour_of_arrays(3, l, &v, c, f, u, omega);
-    else if (v.dim == 2) relax_colour_of_arrays(2, l, &v, c, f, u, omega);
-    else relax_colour_of_arrays(1, l, &v, c, f, u, omega);
+    relax_colour(l, &s, c, f, u, omega);
   }
 }
 
