@@ -66,15 +66,10 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   GMG_TRY(check_host_parameters(l));
   GMG_TRY(gmg_exec_alloc(l->exec, "async state", sizeof(async_state), state));
   async_state s = layout(l);
-  GMG_TRY(gmg_exec_alloc(l->exec, "async block order", s.blocks.total * sizeof(int), (void **)&s.order));
-  GMG_TRY(gmg_exec_alloc(l->exec, "async tiles", s.tile_bytes * (size_t)s.threads, (void **)&s.tiles));
-  if (l->params->deterministic)
-    GMG_TRY(gmg_exec_alloc(l->exec, "async copy of u", l->A->cells * sizeof(scalar), (void **)&s.before));
+  GMG_TRY(create_blocks(l, &s.blocks, s.tile_bytes * (size_t)s.threads, &s.order, (void **)&s.tiles, (void **)&s.before));
   if (l->A->face[0] || l->A->sigma)
     GMG_TRY(gmg_exec_alloc(l->exec, "async diagonal", l->A->cells * sizeof(real), (void **)&s.inverse));
-  if (l->exec->dry) return GMG_OK;
-  *(async_state *)*state = s;
-  gmg_blocks_order(&s.blocks, l->params->async.order, l->params->async.seed + (unsigned long)l->index, s.order);
+  if (!l->exec->dry) *(async_state *)*state = s;
   return GMG_OK;
 }
 
@@ -183,17 +178,13 @@ typedef struct {
   scalar *to;
 } passes_work;
 
-static void relax_blocks(const void *what, block_queue *queue, int thread, size_t workers)
+static void relax_blocks(const void *what, worker *w)
 {
   const passes_work *x = what;
-  tile t = tile_memory(x->s, thread);
-  t.alone = x->from != x->to || workers == 1;
+  tile t = tile_memory(x->s, w->thread);
+  t.alone = x->from != x->to || w->workers == 1;
   t.passes = x->passes;
-  for (size_t mine = (size_t)thread;; mine += workers) {
-    const size_t b = take_block(queue, mine);
-    if (b >= queue->all) break;
-    relax_block(x->s, x->l, &t, x->how, b, x->f, x->from, x->to);
-  }
+  for (size_t b; take_block(w, &b);) relax_block(x->s, x->l, &t, x->how, b, x->f, x->from, x->to);
 }
 
 /* Relaxes all blocks, `passes` times, without a barrier. */

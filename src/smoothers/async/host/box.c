@@ -46,11 +46,7 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   }
   s->threads = workers_of(l, s->blocks.total);
   const size_t tiles = (size_t)s->threads * tile_values(s) * sizeof(scalar);
-  GMG_TRY(gmg_exec_alloc(l->exec, "async block order", s->blocks.total * sizeof(int), (void **)&s->order));
-  GMG_TRY(gmg_exec_alloc(l->exec, "async tiles", tiles, (void **)&s->tiles));
-  if (p->deterministic) GMG_TRY(gmg_exec_alloc(l->exec, "async copy of u", l->A->cells * sizeof(scalar), (void **)&s->before));
-  if (!l->exec->dry) gmg_blocks_order(&s->blocks, p->async.order, p->async.seed + (unsigned long)l->index, s->order);
-  return GMG_OK;
+  return create_blocks(l, &s->blocks, tiles, &s->order, (void **)&s->tiles, (void **)&s->before);
 }
 
 /* A block being relaxed. Tile coordinates start at `origin`, which may be outside the level. */
@@ -246,18 +242,14 @@ static void relax_block(const passes_work *x, tile *t, size_t b)
   write_tile(t, A, x->to);
 }
 
-static void relax_blocks(const void *what, block_queue *queue, int thread, size_t workers)
+static void relax_blocks(const void *what, worker *w)
 {
   const passes_work *x = what;
-  tile t = {.s = x->s, .u = x->s->tiles + (size_t)thread * tile_values(x->s), .rows = gmg_box_rows_of(x->l->A),
+  tile t = {.s = x->s, .u = x->s->tiles + (size_t)w->thread * tile_values(x->s), .rows = gmg_box_rows_of(x->l->A),
             .level = gmg_box_array_rows_of(x->l->A)};
   t.f = t.u + x->s->cells, t.line = t.u + (size_t)x->s->fields * x->s->cells;
   if (x->s->fields > 2) t.old = t.f + x->s->cells;
-  for (size_t mine = (size_t)thread;; mine += workers) {
-    const size_t b = take_block(queue, mine);
-    if (b >= queue->all) break;
-    relax_block(x, &t, b);
-  }
+  for (size_t b; take_block(w, &b);) relax_block(x, &t, b);
 }
 
 static void run_passes(const gmg_smoother_level *l, void *state, const void *f, const void *from, void *u, size_t passes,
