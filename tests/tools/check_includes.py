@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Rejects includes that point the wrong way. The order of the house: public headers -> core -> stencil -> smoothers and
 coarse -> mg; demos, bench and study see public headers only, but for the measurement of single operations. Also:
-- src/mg/ holds no #ifdef, no backend's and no precision's name, and tests no flag for a precision, a smoother or a fused leg; fused legs,
-  sweeps and recordings are used in one place each; mg/cycle does not know mg/iterate;
+- src/mg/ holds no #ifdef, no name of a backend, a precision or a smoother, and tests no flag for a precision, a smoother or a fused leg;
+  fused legs, sweeps and recordings are used in one place each; mg/cycle does not know mg/iterate;
 - one smoother's folder does not include another's, and relax/, which they share, includes none;
 - only the registry and the defaults look a smoother up by name;
 - global functions of bench, demos and study begin with bench_, demo_ or study_; so do their global tables;
