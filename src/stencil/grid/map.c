@@ -61,7 +61,7 @@ static int place_between(const gmg_axis_spec *fine, const gmg_axis_spec *coarse,
   return (int)c;
 }
 
-/* The same by positions; c: the result for unknown i - 1. */
+/* The coarse unknown below fine unknown i, and the share, found from positions. c: the coarse unknown below fine unknown i - 1. */
 static int place_by_position(const gmg_axis *fine, const gmg_axis *coarse, size_t i, int c, double *share)
 {
   const double x = fine->x[i], dust = 1e-9 * coarse->h;
