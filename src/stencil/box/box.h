@@ -26,7 +26,7 @@ static inline gmg_box_rows gmg_box_rows_of(const gmg_operator *A)
 {
   gmg_box_rows s;
   double diag = A->shift;
-  s.layout = gmg_residual_layouts_of(A).u, s.dim = A->dim;
+  s.layout = gmg_layout_of_u(A), s.dim = A->dim;
   for (int a = 0; a < 3; a++) {
     s.wraps[a] = A->wraps[a];
     for (int side = 0; side < 2; side++) s.mirrors[a][side] = A->box->mirrors[a][side];

@@ -17,7 +17,7 @@ typedef struct {
 static inline gmg_box_array_rows gmg_box_array_rows_of(const gmg_operator *A)
 {
   gmg_box_array_rows s;
-  s.layout = gmg_residual_layouts_of(A).u, s.own = gmg_layout_of(A), s.dim = A->dim;
+  s.layout = gmg_layout_of_u(A), s.own = gmg_layout_of(A), s.dim = A->dim;
   for (int a = 0; a < 3; a++) s.wraps[a] = A->wraps[a], s.mirrors[a][0] = s.mirrors[a][1] = 0;
   for (int e = 0; e < 27; e++) s.entry[e] = (const real *)A->box->array[e];
   return s;

@@ -6,14 +6,14 @@
 void gmg_interpolate_and_measure(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
                                  void *u, const double *divisor, void *r)
 {
-  gmg_transfer(e, map, gmg_layout_of_columns(map), coarse, gmg_residual_layouts_of(A).u, u);
+  gmg_transfer(e, map, gmg_layout_of_columns(map), coarse, gmg_layout_of_u(A), u);
   (void)gmg_operator_of(e, A)->measure_residual(e, A, f, u, divisor, NULL, r, NULL, GMG_ENQUEUE);
 }
 
 double gmg_correct_and_measure(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
                                const double *divisor, gmg_scale *s, void *r, gmg_wait wait)
 {
-  gmg_array_correct(e, gmg_residual_layouts_of(A).u, c, 1, u);
+  gmg_array_correct(e, gmg_layout_of_u(A), c, 1, u);
   return gmg_operator_of(e, A)->measure_residual(e, A, f, u, divisor, s, r, NULL, wait);
 }
 

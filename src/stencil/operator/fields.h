@@ -9,7 +9,21 @@
 
 GMG_INLINE gmg_layout gmg_layout_of(const gmg_operator *A) { return gmg_layout_packed(A->n); }
 
-/* Layouts of f, u and r, for host code: those of the level's own fields, or those in gmg_operator::caller_layouts. */
+/* Layouts of f, u and r, for host code: those of the level's own fields, or those in gmg_operator::caller_layouts. One layout is
+   chosen alone in functions that run for every line. */
+static inline gmg_layout gmg_layout_of_f(const gmg_operator *A)
+{
+  return A->caller_layouts ? A->caller_layouts->f : gmg_layout_of(A);
+}
+static inline gmg_layout gmg_layout_of_u(const gmg_operator *A)
+{
+  return A->caller_layouts ? A->caller_layouts->u : gmg_layout_of(A);
+}
+static inline gmg_layout gmg_layout_of_r(const gmg_operator *A)
+{
+  return A->caller_layouts ? A->caller_layouts->r : gmg_layout_of(A);
+}
+
 static inline gmg_residual_layouts gmg_residual_layouts_of(const gmg_operator *A)
 {
   if (A->caller_layouts) return *A->caller_layouts;

@@ -25,7 +25,7 @@ static void line_magnitude(const line_data *s, const gmg_task *w, const scalar *
 static gmg_task line_task(const gmg_operator *A, size_t t)
 {
   gmg_task w = gmg_blocked_task(A, t);
-  w.offset = gmg_offset(gmg_residual_layouts_of(A).u, 0, w.j, w.k);
+  w.offset = gmg_offset(gmg_layout_of_u(A), 0, w.j, w.k);
   return w;
 }
 

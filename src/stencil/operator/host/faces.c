@@ -74,7 +74,7 @@ void R(gmg_coarsen_walls_host)(const gmg_exec *e, const gmg_operator *A, const g
 void R(gmg_flux_host)(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces, int a, const void *u, void *flux,
                       void *gradient)
 {
-  const gmg_layout l = gmg_face_layout_of(A, a), at = gmg_residual_layouts_of(A).u;
+  const gmg_layout l = gmg_face_layout_of(A, a), at = gmg_layout_of_u(A);
   const real *beta = A->face[a];
   scalar *F = flux, *G = gradient;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)

@@ -133,7 +133,7 @@ static gmg_two_sums weighted_sums(const void *what, const gmg_task *w)
 {
   const terms *x = what;
   const real *restrict w0 = x->A->volume[0];
-  const scalar *restrict f = x->f + gmg_offset(gmg_residual_layouts_of(x->A).u, 0, w->j, w->k);
+  const scalar *restrict f = x->f + gmg_offset(gmg_layout_of_u(x->A), 0, w->j, w->k);
   wide_scalar sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (size_t i = w->begin; i < w->end; i++) sum += (double)w0[i] * (wide_scalar)f[i];
@@ -156,7 +156,7 @@ static void cg_beta(const gmg_exec *e, const gmg_operator *A, gmg_correction c, 
 
 static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
 {
-  gmg_array_add(e, gmg_residual_layouts_of(A).u, -dot(e, A, x, NULL) / volume, x);
+  gmg_array_add(e, gmg_layout_of_u(A), -dot(e, A, x, NULL) / volume, x);
 }
 
 GMG_GRID_PARTS(GMG_DECLARE_PART, host)

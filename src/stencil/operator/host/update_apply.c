@@ -117,7 +117,7 @@ static gmg_two_sums apply_residual(const void *what, const gmg_task *w)
   scalar line[GMG_SEGMENT];
   const size_t n = w->end - w->begin;
   const real scale = x->scale;
-  low_scalar *restrict to = (low_scalar *)x->out + gmg_offset(gmg_residual_layouts_of(x->A).r, w->begin, w->j, w->k);
+  low_scalar *restrict to = (low_scalar *)x->out + gmg_offset(gmg_layout_of_r(x->A), w->begin, w->j, w->k);
   double sum = 0;
   gmg_task_map(gmg_residual_point, x->A, *w, x->with, x->changed, 0, 0, line);
 #pragma omp simd reduction(+ : sum)
