@@ -119,8 +119,8 @@ static inline gmg_line gmg_line_in(const gmg_operator *A, gmg_layout at, const s
   return l;
 }
 
-/* Line (j, k) of the level's own field u, as smoothers see it. Choosing between
-   layouts here made a cycle with red-black on the host 5 to 10 % slower. */
+/* Line (j, k) of the level's own field u, as smoothers see it. A choice of
+   layouts here makes a cycle with red-black about 5 % slower. */
 static inline gmg_line gmg_line_at(const gmg_operator *A, const scalar *u, size_t j, size_t k)
 {
   return gmg_line_in(A, gmg_layout_of(A), u, j, k);
