@@ -243,7 +243,7 @@ static const struct {
                {"cublas_device", scalars_on_device, GMG_COARSE_CG, 1},
                {"cublas_graph", scalars_in_graph, GMG_COARSE_CG, 1},
                {"gmg_cg", coarse_solver, GMG_COARSE_CG, 1},
-               {"gmg_cholesky", coarse_solver, GMG_COARSE_CHOLESKY, 1},
+               {"gmg_cholesky", coarse_solver, GMG_COARSE_DENSE, 1},
                {"multigrid", multigrid, GMG_COARSE_CG, 0}};
 enum { METHODS = sizeof methods / sizeof *methods };
 

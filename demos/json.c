@@ -134,7 +134,7 @@ static int add_params(cJSON *root, const demo_options *o, const gmg_problem *pro
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) ok &= number(to, numbers[i].name, numbers[i].value);
   ok &= demo_json_sizes(to, "block", p->async.block, (size_t)problem->dim);
   ok &= boolean(to, "deterministic", p->deterministic) & boolean(to, "symmetric", p->symmetric);
-  ok &= boolean(to, "time_levels", p->time_levels);
+  ok &= boolean(to, "report_level_times", p->report_level_times);
   return ok;
 }
 

@@ -229,7 +229,7 @@ static const row table[] = {
     {"accel", NULL, "Krylov acceleration (best)", DEMO_TAKES_METHOD, &a_word, TO(params.accel), demo_accel_words},
     {"precision", NULL, "type of the corrections (best)", DEMO_TAKES_METHOD, &a_word, TO(params.precision),
      demo_precision_words},
-    {"time-levels", NULL, "tell the time of each level on a device too", DEMO_TAKES_METHOD, &a_flag, TO(params.time_levels), NULL},
+    {"time-levels", NULL, "tell the time of each level on a device too", DEMO_TAKES_METHOD, &a_flag, TO(params.report_level_times), NULL},
     {"coarse", NULL, "solver of the coarsest grid (best: cg)", DEMO_TAKES_METHOD, &a_word, TO(params.coarse),
      demo_coarse_words},
     {"direct", NULL, "direct solve instead of cycles, for constant coefficients (never; tune: best)", DEMO_TAKES_METHOD, &a_word,

@@ -28,7 +28,7 @@ const demo_word demo_precision_words[] = {
     {"best", GMG_PRECISION_AUTO}, {"same", GMG_PRECISION_SAME}, {"mixed", GMG_PRECISION_MIXED}, {0}};
 const demo_word demo_accel_words[] = {
     {"best", GMG_ACCEL_AUTO}, {"none", GMG_ACCEL_NONE}, {"cg", GMG_ACCEL_CG}, {"fcg", GMG_ACCEL_FLEXIBLE_CG}, {0}};
-const demo_word demo_coarse_words[] = {{"best", GMG_COARSE_AUTO}, {"cg", GMG_COARSE_CG}, {"cholesky", GMG_COARSE_CHOLESKY},
+const demo_word demo_coarse_words[] = {{"best", GMG_COARSE_AUTO}, {"cg", GMG_COARSE_CG}, {"dense", GMG_COARSE_DENSE},
                                          {"tensor", GMG_COARSE_TENSOR}, {0}};
 const demo_word demo_direct_words[] = {{"best", GMG_DIRECT_AUTO}, {"never", GMG_DIRECT_NEVER}, {"always", GMG_DIRECT_ALWAYS}, {0}};
 const demo_word demo_restriction_words[] = {

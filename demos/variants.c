@@ -32,7 +32,7 @@ const parameter demo_parameters[] = {
     {"restriction", "restriction", {"average", "adjoint"}, {"GMG_RESTRICT_AVERAGE", "GMG_RESTRICT_ADJOINT"}, ANY, 0, 0},
     {"accel", "accel", {"none", "fcg", "cg"}, {"GMG_ACCEL_NONE", "GMG_ACCEL_FLEXIBLE_CG", "GMG_ACCEL_CG"}, ANY, 0, 0},
     {"fmg", "fmg", {"0", "1"}, {0}, ANY, 0, 0},
-    {"coarse", "coarse", {"cg", "cholesky"}, {"GMG_COARSE_CG", "GMG_COARSE_CHOLESKY"}, ANY, 0, 0},
+    {"coarse", "coarse", {"cg", "dense"}, {"GMG_COARSE_CG", "GMG_COARSE_DENSE"}, ANY, 0, 0},
 };
 _Static_assert(sizeof demo_parameters / sizeof *demo_parameters == PARAMETERS, "as many as variants.h says");
 

@@ -47,9 +47,9 @@ module gmg
   end enum
   public :: GMG_ACCEL_AUTO, GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG
   enum, bind(C) ! gmg_coarse_kind
-    enumerator :: GMG_COARSE_AUTO, GMG_COARSE_CG, GMG_COARSE_CHOLESKY, GMG_COARSE_TENSOR
+    enumerator :: GMG_COARSE_AUTO, GMG_COARSE_CG, GMG_COARSE_DENSE, GMG_COARSE_TENSOR
   end enum
-  public :: GMG_COARSE_AUTO, GMG_COARSE_CG, GMG_COARSE_CHOLESKY, GMG_COARSE_TENSOR
+  public :: GMG_COARSE_AUTO, GMG_COARSE_CG, GMG_COARSE_DENSE, GMG_COARSE_TENSOR
   enum, bind(C) ! gmg_direct
     enumerator :: GMG_DIRECT_AUTO, GMG_DIRECT_NEVER, GMG_DIRECT_ALWAYS
   end enum
@@ -76,10 +76,10 @@ module gmg
   public :: GMG_PRECISION_AUTO, GMG_PRECISION_SAME, GMG_PRECISION_MIXED
   enum, bind(C) ! gmg_warning: bits
     enumerator :: GMG_WARN_COARSEST = 1, GMG_WARN_ANISOTROPY = 2, GMG_WARN_SINGULAR = 4, GMG_WARN_SMOOTHER = 8, &
-      GMG_WARN_TOLERANCE = 16, GMG_WARN_STRETCH = 32, GMG_WARN_PLAIN = 64
+      GMG_WARN_TOLERANCE = 16, GMG_WARN_STRETCH = 32, GMG_WARN_NO_ACCELERATION = 64
   end enum
   public :: GMG_WARN_COARSEST, GMG_WARN_ANISOTROPY, GMG_WARN_SINGULAR, GMG_WARN_SMOOTHER, GMG_WARN_TOLERANCE, &
-    GMG_WARN_STRETCH, GMG_WARN_PLAIN
+    GMG_WARN_STRETCH, GMG_WARN_NO_ACCELERATION
 
   integer, parameter, public :: GMG_MAX_LEVELS = 96
   integer(c_int), parameter, public :: GMG_NONE = -1
@@ -154,7 +154,7 @@ module gmg
     real(c_double) :: atol
     integer(c_int) :: check_every
     integer(c_int) :: precision
-    integer(c_int) :: time_levels
+    integer(c_int) :: report_level_times
     type(c_funptr) :: monitor
     type(c_ptr) :: monitor_data
   end type

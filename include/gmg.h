@@ -84,7 +84,7 @@ typedef enum { GMG_ACCEL_AUTO, GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_
  *  - Tensor: a direct solver for separable problems, which have no beta, beta_face, sigma or stencil. In 1D it takes such arrays,
  *    too, but no stencil. Meshes, walls and sizes are arbitrary; axes but the last have at most 4096 unknowns. Method: Lynch, Rice,
  *    Thomas (1964); Buzbee, Golub, Nielson (1970). */
-typedef enum { GMG_COARSE_AUTO, GMG_COARSE_CG, GMG_COARSE_CHOLESKY, GMG_COARSE_TENSOR } gmg_coarse_kind;
+typedef enum { GMG_COARSE_AUTO, GMG_COARSE_CG, GMG_COARSE_DENSE, GMG_COARSE_TENSOR } gmg_coarse_kind;
 /** Whether the problem is solved directly, by the solver of GMG_COARSE_TENSOR, without a hierarchy. A cycle then is a direct solve
  *  for the residual, and the first one solves the problem up to rounding. gmg_plan_info::direct reports the choice.
  *  - AUTO: where this is faster than cycles (docs/api/params.md), unless cycle, accel, fmg, symmetric, coarse, coarse_cells or
@@ -273,8 +273,8 @@ typedef struct gmg_params {
   int check_every;               /**< Cycles between measurements of the residual (1). GMG_NONE: max_cycles cycles, nothing is
                                       measured. */
   gmg_precision precision;       /**< Type in which cycles compute (GMG_PRECISION_AUTO). */
-  int time_levels;               /**< 1: the report includes the time on each level on a device, too (0). This costs events on the
-                                      stream, and an occasional wait for them. Host contexts always report it. */
+  int report_level_times;        /**< 1: the report includes the time on each level on a device, too (0). This costs events on
+                                      the stream, and an occasional wait for them. Host contexts always report it. */
   gmg_monitor *monitor;          /**< Function called after each measured residual, or NULL. */
   void *monitor_data;            /**< First argument of the monitor. BORROWED. */
 } gmg_params;
@@ -290,7 +290,7 @@ typedef struct gmg_params {
   X(GMG_WARN_TOLERANCE, 16, "tolerance below the estimated rounding floor for a smooth f: may end in GMG_STAGNATED") \
   X(GMG_WARN_STRETCH, 32,                                                                                    \
     "an axis is stretched by more than 3: point smoothers are slow, use flexible CG (beyond 30 it does not help much)") \
-  X(GMG_WARN_PLAIN, 64, "beta is an array and there is no acceleration: plain cycles may diverge where beta jumps")
+  X(GMG_WARN_NO_ACCELERATION, 64, "beta is an array and there is no acceleration: plain cycles may diverge where beta jumps")
 
 /** The bits of gmg_plan_info::warnings. */
 typedef enum gmg_warning {
@@ -344,8 +344,8 @@ typedef struct gmg_level_report {
   size_t n[3];     /**< Unknowns along each axis. */
   size_t cells;    /**< Unknowns. */
   double seconds;  /**< Seconds spent on this level, without coarser levels. On a device: time between events on the stream, or NaN
-                        unless gmg_params::time_levels is set. If several levels share one launch, its time is reported for the
-                        finest of them. */
+                        unless gmg_params::report_level_times is set. If several levels share one launch, its time is
+                        reported for the finest of them. */
 } gmg_level_report;
 
 /** The result of a solve. Later versions may add members at the end. BORROWED pointers are valid until
@@ -472,7 +472,7 @@ GMG_API gmg_status gmg_plan_sized(gmg_context *context, const gmg_problem *probl
                                   size_t size);
 
 /** Reports what gmg_solver_create() would build: levels, bytes, predicted factor, warnings. Allocates only temporary host memory:
- *  up to 176 bytes for each unknown along an axis, the history, and the matrices of GMG_COARSE_CHOLESKY. Reads coefficient arrays.
+ *  up to 176 bytes for each unknown along an axis, the history, and the matrices of GMG_COARSE_DENSE. Reads coefficient arrays.
  *  Does not call the setup of a user's smoother. Blocks.
  *  @param context BORROWED   @param problem, params as for gmg_solver_create()   @param[out] info the report, in host memory
  *  @return the status that gmg_solver_create() would return (exceptions: docs/api/plan.md) */

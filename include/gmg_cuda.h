@@ -21,7 +21,7 @@ typedef struct CUstream_st *gmg_cuda_stream;
  *    arrays, and kernels that read them, are enqueued: change or release an array by later work on the stream, or after
  *    synchronising it.
  *  - gmg_solve() waits for the residual norms that it measures and, if A is singular, for the mean of f. With
- *    check_every = GMG_NONE it waits for nothing, unless time_levels is set.
+ *    check_every = GMG_NONE it waits for nothing, unless report_level_times is set.
  *  - gmg_precondition(), gmg_residual(), gmg_flux() and gmg_set_boundary_constant() only enqueue.
  *
  *  Two things are not available on a device: Gauss-Seidel relaxation inside the blocks of "async", and a gmg_async_params::block

@@ -59,7 +59,7 @@ typedef struct gmg_operator {
   int uniform[3];          /**< 1: lo, hi and diag are the same in all rows but the first and the last. 2: in addition, all
                                 couplings between neighbours along the axis are equal. 0: neither. */
   int coarsened[3];        /**< 1 if the next level is coarser along this axis. */
-  int adjoint;             /**< 1: residuals are restricted by the adjoint of interpolation. 0: by averaging. */
+  int restricts_by_adjoint; /**< 1: residuals are restricted by the adjoint of interpolation. 0: by averaging. */
   double coupling[3];      /**< Typical coupling inside the axis, beta / h^2. 0 if n = 1. */
   double h[3];             /**< Mean mesh width. */
   double stretch[3];       /**< Largest over smallest width of the finest mesh along the axis; the same on all levels. */

@@ -63,7 +63,7 @@ static gmg_params params_of(const setting *w)
   p.max_levels = w->levels;
   if (w->levels > 0) p.coarse_cells = 2; /* exactly as many levels as given */
   p.max_cycles = w->cycles, p.rtol = w->rtol;
-  p.time_levels = w->timed && !w->no_clock;
+  p.report_level_times = w->timed && !w->no_clock;
   return p;
 }
 

@@ -103,10 +103,10 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
     for (size_t j = 0; j < n; j++) d->factor[i * n + j] += alpha * d->volume[i] * d->volume[j];
   d->is_lu = !p->is_symmetric;
   if (d->is_lu && !gmg_lu_factorise(d->factor, d->exchanged, n))
-    return gmg_fail(e->context, GMG_ERR_UNSUPPORTED, "params.coarse = GMG_COARSE_CHOLESKY: the coarsest grid's matrix (%zu "
+    return gmg_fail(e->context, GMG_ERR_UNSUPPORTED, "params.coarse = GMG_COARSE_DENSE: the coarsest grid's matrix (%zu "
                     "unknowns), which is not symmetric, is singular up to rounding", n);
   if (!d->is_lu && !factorise(d->factor, n))
-    return gmg_fail(e->context, GMG_ERR_UNSUPPORTED, "params.coarse = GMG_COARSE_CHOLESKY: the coarsest grid's matrix (%zu "
+    return gmg_fail(e->context, GMG_ERR_UNSUPPORTED, "params.coarse = GMG_COARSE_DENSE: the coarsest grid's matrix (%zu "
                     "unknowns) is not positive definite", n);
   if (d->on_backend) upload_inverse(e, d, n);
   return GMG_OK;
@@ -149,5 +149,5 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
 }
 
 const gmg_bottom_ops gmg_coarsest_cholesky = {
-    .name = "cholesky", .max_cells = MAX_CELLS, .preferred_cells = 64,
+    .name = "dense", .max_cells = MAX_CELLS, .preferred_cells = 64,
     .setup = setup, .update = update, .solve = solve};

@@ -1,5 +1,5 @@
 /* The table of a backend's kernels for the bottom of a cycle. Private to coarse: filled by cuda/cg_block.cu, or in registry.c
-   for the host; used by cg.c, cholesky.c, tensor/ and registry.c. */
+   for the host; used by cg.c, dense.c, tensor/ and registry.c. */
 #ifndef GMG_COARSE_KERNELS_H
 #define GMG_COARSE_KERNELS_H
 

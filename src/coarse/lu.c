@@ -1,4 +1,4 @@
-/* Gaussian elimination with partial pivoting. Called by cholesky.c. */
+/* Gaussian elimination with partial pivoting. Called by dense.c. */
 #include "lu.h"
 
 #include <float.h>

@@ -7,7 +7,7 @@
 const gmg_bottom_ops *gmg_coarsest_of(gmg_coarse_kind kind)
 {
   static const gmg_bottom_ops *const registry[] = {[GMG_COARSE_CG] = &gmg_coarsest_cg,
-                                                   [GMG_COARSE_CHOLESKY] = &gmg_coarsest_cholesky,
+                                                   [GMG_COARSE_DENSE] = &gmg_coarsest_cholesky,
                                                    [GMG_COARSE_TENSOR] = &gmg_coarsest_tensor};
   return registry[kind];
 }

@@ -1,4 +1,4 @@
-/* The context, error texts, and the macros GMG_VISIT and GMG_TRY. Calls nothing; included by every module. */
+/* The context, error texts, and the macros GMG_WITH_DEVICE and GMG_TRY. Calls nothing; included by every module. */
 #ifndef GMG_CONTEXT_H
 #define GMG_CONTEXT_H
 
@@ -22,7 +22,7 @@ struct gmg_context {
 
 /* Makes the context's device current for the calling thread until the end of the enclosing block, even on an early return. A public
    call uses it before it touches the device, after the checks of mg/call.c. */
-#define GMG_VISIT(c) const gmg_visit gmg_visit_ __attribute__((cleanup(gmg_visit_end), unused)) = gmg_visit_begin(c)
+#define GMG_WITH_DEVICE(c) const gmg_visit gmg_visit_ __attribute__((cleanup(gmg_visit_end), unused)) = gmg_visit_begin(c)
 
 typedef struct gmg_visit {
   gmg_context *context;
@@ -56,7 +56,7 @@ gmg_status gmg_fail(gmg_context *context, gmg_status status, const char *format,
    cannot start so many. */
 int gmg_start_threads(int threads);
 /* threads.c: refuses what a child of fork() cannot do: use the parent's device or, with `several`, OpenMP's threads of the parent.
-   `several`: the call uses more than one thread. Call it before GMG_VISIT. */
+   `several`: the call uses more than one thread. Call it before GMG_WITH_DEVICE. */
 gmg_status gmg_check_process(gmg_context *context, const char *call, int several);
 
 /* Returns the status of a failed call from the calling function. */

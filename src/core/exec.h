@@ -87,24 +87,24 @@ typedef struct gmg_memory_ops {
   gmg_status (*health)(gmg_context *c); /* GMG_ERR_DEVICE, with a text, after a failure of the device */
 } gmg_memory_ops;
 
-/* Time by account. A solver has an account for each level. */
+/* Timers, of which one runs at a time. A solver has one for each level. */
 typedef struct gmg_clock {
   int runs;                       /* 1 during a solve */
-  int account;                    /* the account being charged; -1: none */
-  double start;                   /* host: start of the current charge */
+  int timer;                      /* the running timer; -1: none */
+  double start;                   /* host: when it was started */
   struct gmg_marks *marks;        /* device: events between which the time is measured; NULL: not measured */
-  double seconds[GMG_MAX_LEVELS]; /* seconds of each account */
+  double seconds[GMG_MAX_LEVELS]; /* seconds of each timer */
 } gmg_clock;
 
-/* Tracing of a solve: times by account, and ranges for profilers. */
+/* Tracing of a solve: timers, and ranges for profilers. */
 typedef struct gmg_trace_ops {
   gmg_status (*clock_create)(gmg_context *c, gmg_clock *clock); /* allocates all that measuring needs; all times are 0 */
   void (*clock_destroy)(gmg_context *c, gmg_clock *clock);
-  void (*charge)(gmg_context *c, gmg_clock *clock, int account); /* charges the following work to an account; -1: to none */
-  void (*settle)(gmg_context *c, gmg_clock *clock); /* blocks until the seconds are known; NaN if they are not measured */
-  void (*range_begin)(gmg_context *c, int level, const char *operation); /* begins a range, which may be nested; NULL: ranges are
-                                                                            not supported */
-  void (*range_end)(gmg_context *c);
+  void (*start_timer)(gmg_context *c, gmg_clock *clock, int timer); /* stops the running timer and starts this one; -1: none */
+  void (*read_timers)(gmg_context *c, gmg_clock *clock); /* blocks until the seconds are known; NaN if they are not measured */
+  void (*profile_begin)(gmg_context *c, int level, const char *operation); /* begins a range for profilers, which may be
+                                                                              nested; NULL: ranges are not supported */
+  void (*profile_end)(gmg_context *c);
 } gmg_trace_ops;
 
 /* A loop of cycles that run without the host: its input, and its result. */
@@ -130,8 +130,8 @@ typedef struct gmg_graph_ops {
   void (*loop_body_begin)(gmg_context *c, int measures_first);
   gmg_graph *(*end)(gmg_context *c); /* NULL: the work cannot be replayed */
   int (*replay)(gmg_context *c, gmg_graph *graph); /* only enqueues; 0: not possible now */
-  /* Runs a loop as long as the rule says GMG_GO_ON. Runs at least one cycle, unless the loop measures its first residual. Blocks.
-     norms: residual norms after the cycles. Returns the number of cycles done. */
+  /* Runs a loop as long as the rule says GMG_VERDICT_CONTINUE. Runs at least one cycle, unless the loop measures its
+     first residual. Blocks. norms: residual norms after the cycles. Returns the number of cycles done. */
   int (*run_loop)(gmg_context *c, gmg_graph *graph, gmg_loop *loop, double *norms);
   void (*destroy)(gmg_graph *graph);
 } gmg_graph_ops;
@@ -157,18 +157,18 @@ struct gmg_exec {
 };
 
 /* Marks an operation on a level for profilers until the end of the enclosing block, even on an early return. */
-#define GMG_RANGE(e, level, operation) \
-  const gmg_exec *gmg_range_ __attribute__((cleanup(gmg_range_end), unused)) = gmg_range_begin(e, level, operation)
+#define GMG_PROFILE(e, level, operation) \
+  const gmg_exec *gmg_range_ __attribute__((cleanup(gmg_profile_end), unused)) = gmg_profile_begin(e, level, operation)
 
-static inline const gmg_exec *gmg_range_begin(const gmg_exec *e, int level, const char *operation)
+static inline const gmg_exec *gmg_profile_begin(const gmg_exec *e, int level, const char *operation)
 {
-  if (e->trace->range_begin) e->trace->range_begin(e->context, level, operation);
+  if (e->trace->profile_begin) e->trace->profile_begin(e->context, level, operation);
   return e;
 }
 
-static inline void gmg_range_end(const gmg_exec *const *e)
+static inline void gmg_profile_end(const gmg_exec *const *e)
 {
-  if ((*e)->trace->range_end) (*e)->trace->range_end((*e)->context);
+  if ((*e)->trace->profile_end) (*e)->trace->profile_end((*e)->context);
 }
 
 /* Limits of a real type, and the default accuracy in it. NULL for an unknown type. */

@@ -76,15 +76,16 @@ const gmg_memory_ops gmg_memory_host = {.alloc = host_alloc,
 static gmg_status no_marks(gmg_context *c, gmg_clock *clock) { return (void)c, (void)clock, GMG_OK; }
 static void do_nothing(gmg_context *c, gmg_clock *clock) { (void)c, (void)clock; }
 
-static void charge(gmg_context *c, gmg_clock *clock, int account)
+static void start_timer(gmg_context *c, gmg_clock *clock, int timer)
 {
   (void)c;
   const double t = omp_get_wtime();
-  if (clock->account >= 0) clock->seconds[clock->account] += t - clock->start;
-  clock->account = account, clock->start = t;
+  if (clock->timer >= 0) clock->seconds[clock->timer] += t - clock->start;
+  clock->timer = timer, clock->start = t;
 }
 
-static const gmg_trace_ops trace = {.clock_create = no_marks, .clock_destroy = do_nothing, .charge = charge, .settle = do_nothing};
+static const gmg_trace_ops trace = {.clock_create = no_marks, .clock_destroy = do_nothing, .start_timer = start_timer,
+                                    .read_timers = do_nothing};
 
 extern const struct gmg_grid_ops gmg_grid_host_f32, gmg_grid_host_f64;
 extern const struct gmg_coarse_kernels gmg_coarse_kernels_host_f32, gmg_coarse_kernels_host_f64;

@@ -11,18 +11,18 @@
 GMG_INLINE int gmg_index_exists(int i, int n, int wraps) { return wraps || (i >= 0 && i < n); }
 
 /* Wraps index i on a periodic axis. i may be outside the axis by less than n. On other axes i is returned unchanged. */
-GMG_INLINE int gmg_wrap_index(int i, int n, int wraps) { return !wraps ? i : i < 0 ? i + n : i >= n ? i - n : i; }
+GMG_INLINE int gmg_wrap_once(int i, int n, int wraps) { return !wraps ? i : i < 0 ? i + n : i >= n ? i - n : i; }
 
-/* Wraps index i any number of times, by adding: cheaper than gmg_wrap_far() if i is not far outside the axis. */
-GMG_INLINE int gmg_wrap_repeatedly(int i, int n, int wraps)
+/* Wraps index i any number of times, by adding: cheaper than gmg_wrap_modulo() if i is not far outside the axis. */
+GMG_INLINE int gmg_wrap_by_loop(int i, int n, int wraps)
 {
   while (wraps && i < 0) i += n;
   while (wraps && i >= n) i -= n;
   return i;
 }
 
-/* gmg_wrap_index() with around: n on a periodic axis, 0 on others. Saves 16 of 1,000 instructions in a kernel. */
-GMG_INLINE int gmg_wrap_around(int i, int n, int around) { return i + (i < 0 ? around : i >= n ? -around : 0); }
+/* gmg_wrap_once() with around: n on a periodic axis, 0 on others. Saves 16 of 1,000 instructions in a kernel. */
+GMG_INLINE int gmg_wrap_once_by(int i, int n, int around) { return i + (i < 0 ? around : i >= n ? -around : 0); }
 
 #define GMG_INDEX size_t
 #define GMG_SIGNED long

@@ -71,12 +71,12 @@ GMG_INLINE GMG_INDEX GMG_L(gmg_index_below)(GMG_INDEX i, GMG_INDEX n, int wraps)
 GMG_INLINE GMG_INDEX GMG_L(gmg_index_above)(GMG_INDEX i, GMG_INDEX n, int wraps) { return i + 1 < n ? i + 1 : wraps ? 0 : i; }
 
 /* Wraps index i on a periodic axis of n, however far outside it is. */
-GMG_INLINE GMG_SIGNED GMG_L(gmg_wrap_far)(GMG_SIGNED i, GMG_SIGNED n) { return ((i % n) + n) % n; }
+GMG_INLINE GMG_SIGNED GMG_L(gmg_wrap_modulo)(GMG_SIGNED i, GMG_SIGNED n) { return ((i % n) + n) % n; }
 
 /* The unknown at index i, wrapped on a periodic axis. -1: it is beyond a wall. */
 GMG_INLINE GMG_SIGNED GMG_L(gmg_index_or_none)(GMG_SIGNED i, GMG_SIGNED n, int wraps)
 {
-  return i >= 0 && i < n ? i : wraps ? GMG_L(gmg_wrap_far)(i, n) : -1;
+  return i >= 0 && i < n ? i : wraps ? GMG_L(gmg_wrap_modulo)(i, n) : -1;
 }
 
 /* The period that index i is in, which may be outside the axis by less than n: 0 on the axis, -1 below it, 1 above it. */

@@ -21,10 +21,10 @@ typedef struct gmg_stopping_state {
 } gmg_stopping_state;
 
 typedef enum {
-  GMG_GO_ON,
-  GMG_MET,            /* the target is met */
-  GMG_STOPPED_FALLING, /* perhaps at the rounding floor, which the caller must check */
-  GMG_BLEW_UP
+  GMG_VERDICT_CONTINUE,
+  GMG_VERDICT_CONVERGED,            /* the target is met */
+  GMG_VERDICT_STALLED, /* perhaps at the rounding floor, which the caller must check */
+  GMG_VERDICT_DIVERGED
 } gmg_verdict;
 
 GMG_INLINE gmg_verdict gmg_judge_first(const gmg_stopping *rule, gmg_stopping_state *s, double norm, double f_norm)
@@ -34,8 +34,8 @@ GMG_INLINE gmg_verdict gmg_judge_first(const gmg_stopping *rule, gmg_stopping_st
   s->first = s->norm = norm;
   s->rate = 0;
   s->target = target > rule->atol ? target : rule->atol;
-  if (!gmg_is_finite(norm) || !gmg_is_finite(f_norm)) return GMG_BLEW_UP;
-  return norm <= s->target ? GMG_MET : GMG_GO_ON;
+  if (!gmg_is_finite(norm) || !gmg_is_finite(f_norm)) return GMG_VERDICT_DIVERGED;
+  return norm <= s->target ? GMG_VERDICT_CONVERGED : GMG_VERDICT_CONTINUE;
 }
 
 /* The rate is above rate_stalled, or it is above rate_slow and much slower than the previous one. A solve that is slow from the
@@ -50,9 +50,9 @@ GMG_INLINE gmg_verdict gmg_judge_next(const gmg_stopping *rule, gmg_stopping_sta
   const double rate = norm / s->norm, rate_before = s->rate, start = s->first > s->f_norm ? s->first : s->f_norm;
   s->norm = norm;
   s->rate = rate;
-  if (!gmg_is_finite(norm) || norm > rule->growth * start) return GMG_BLEW_UP;
-  if (norm <= s->target) return GMG_MET;
-  return gmg_stopped_falling(rule, rate, rate_before) ? GMG_STOPPED_FALLING : GMG_GO_ON;
+  if (!gmg_is_finite(norm) || norm > rule->growth * start) return GMG_VERDICT_DIVERGED;
+  if (norm <= s->target) return GMG_VERDICT_CONVERGED;
+  return gmg_stopped_falling(rule, rate, rate_before) ? GMG_VERDICT_STALLED : GMG_VERDICT_CONTINUE;
 }
 
 #endif

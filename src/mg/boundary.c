@@ -29,7 +29,7 @@ gmg_status gmg_set_boundary_values(gmg_solver *s, int axis, int side, const void
   if (!g) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "g is NULL");
   GMG_TRY(gmg_check_idle(s, "gmg_set_boundary_values"));
   GMG_TRY(find_face(s, axis, side, &face, &cells));
-  GMG_VISIT(s->context);
+  GMG_WITH_DEVICE(s->context);
   const double norm = s->vector->norm2(&s->exec, cells, g);
   GMG_TRY(gmg_status_or_failure(s, GMG_OK));
   if (!isfinite(norm)) {
@@ -53,7 +53,7 @@ gmg_status gmg_set_boundary_constant(gmg_solver *s, int axis, int side, double g
   if (!(fabs(g) <= gmg_type_traits_of(s->problem.type)->largest))
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "g = %g on axis %d, side %d: must be finite in the problem's type", g, axis,
                     side);
-  GMG_VISIT(s->context);
+  GMG_WITH_DEVICE(s->context);
   s->vector->fill(&s->exec, cells, g, face);
   if (g != 0) s->has_values = 1;
   return gmg_status_or_failure(s, GMG_OK);

@@ -28,7 +28,7 @@ static double prolong_symbol(gmg_centering centering, double theta, int alias)
 
 static double restrict_symbol(const two_grid *g, double theta, int alias)
 {
-  if (g->A->centering == GMG_VERTEX || g->A->adjoint) return prolong_symbol(g->A->centering, theta, alias);
+  if (g->A->centering == GMG_VERTEX || g->A->restricts_by_adjoint) return prolong_symbol(g->A->centering, theta, alias);
   return alias ? sin(theta / 2) : cos(theta / 2); /* the mean of two cells */
 }
 

@@ -78,7 +78,7 @@ static unsigned find_warnings(const gmg_solver *s, const gmg_plan_info *info)
   if (s->singular) w |= GMG_WARN_SINGULAR;
   if (info->predicted_factor > 0.5) w |= GMG_WARN_SMOOTHER;
   if (info->stretch > GMG_STRETCH_LIMIT && !direct) w |= GMG_WARN_STRETCH;
-  if (s->level[0].A.face[0] && !direct && s->params.accel == GMG_ACCEL_NONE) w |= GMG_WARN_PLAIN;
+  if (s->level[0].A.face[0] && !direct && s->params.accel == GMG_ACCEL_NONE) w |= GMG_WARN_NO_ACCELERATION;
   if (s->params.rtol < info->floor && s->params.atol == 0) w |= GMG_WARN_TOLERANCE;
   return w;
 }
@@ -123,7 +123,7 @@ gmg_status gmg_plan_sized(gmg_context *context, const gmg_problem *problem, cons
   if (!context) return GMG_ERR_ARGUMENT;
   if (!to) return gmg_fail(context, GMG_ERR_ARGUMENT, "info is NULL");
   GMG_TRY(gmg_check_process(context, "gmg_plan", 0));
-  GMG_VISIT(context);
+  GMG_WITH_DEVICE(context);
   gmg_solver *s = calloc(1, sizeof *s);
   if (!s) return gmg_fail(context, GMG_ERR_MEMORY, "plan could not be allocated");
   const gmg_status status = gmg_status_or_failure(s, gmg_solver_build(s, context, problem, params, 1));

@@ -97,8 +97,8 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *gi
   GMG_TRY(gmg_check_symmetry(s, p, &s->coefficients));
   s->singular = gmg_is_singular(p, s->coefficients.sigma_most);
   s->mg.up = s->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP;
-  s->clock.account = -1;
-  if (!dry && s->params.time_levels) GMG_TRY(s->exec.trace->clock_create(c, &s->clock));
+  s->clock.timer = -1;
+  if (!dry && s->params.report_level_times) GMG_TRY(s->exec.trace->clock_create(c, &s->clock));
   GMG_TRY(gmg_hierarchy_create(s));
   s->mg.levels = s->levels;
   gmg_load_coefficients(s, p);
@@ -116,7 +116,7 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *gi
 void gmg_solver_release(gmg_solver *s)
 {
   if (!s->context) return; /* nothing to release */
-  GMG_VISIT(s->context);
+  GMG_WITH_DEVICE(s->context);
   gmg_forget_recordings(s);
   gmg_hierarchy_destroy(s);
   if (s->exec.trace) s->exec.trace->clock_destroy(s->context, &s->clock);
@@ -129,7 +129,7 @@ gmg_status gmg_solver_create(gmg_context *context, const gmg_problem *problem, c
   if (!context) return GMG_ERR_ARGUMENT;
   if (!solver) return gmg_fail(context, GMG_ERR_ARGUMENT, "solver is NULL");
   GMG_TRY(gmg_check_process(context, "gmg_solver_create", 0));
-  GMG_VISIT(context);
+  GMG_WITH_DEVICE(context);
   context->error[0] = 0;
   gmg_solver *s = calloc(1, sizeof *s);
   if (!s) return gmg_fail(context, GMG_ERR_MEMORY, "solver could not be allocated");
@@ -177,7 +177,7 @@ gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
   const gmg_array in = gmg_array_of_f(&s->problem, r), out = gmg_array_of_u(&s->problem, z);
   if (gmg_overlap(s->problem.type, in, out)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "z = %p overlaps r = %p", z, r);
   GMG_TRY(gmg_check_usable(s, "gmg_precondition"));
-  GMG_VISIT(s->context);
+  GMG_WITH_DEVICE(s->context);
   GMG_RUNNING(s, "gmg_precondition");
   gmg_replay(s, precondition, in.values, (void *)out.values);
   return gmg_status_or_failure(s, GMG_OK);
@@ -191,10 +191,10 @@ gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
   if (gmg_overlap(s->problem.type, out, at)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p overlaps u = %p", r, u);
   if (gmg_overlap(s->problem.type, out, rhs)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p overlaps f = %p", r, f);
   GMG_TRY(gmg_check_usable(s, "gmg_residual"));
-  GMG_VISIT(s->context);
+  GMG_WITH_DEVICE(s->context);
   const void *f_eff = gmg_effective_rhs(s, rhs.values, NULL);
   const gmg_residual_layouts layouts = {gmg_layout_of_rhs(s, f_eff), s->layouts.u, s->layouts.f};
-  gmg_operator A = gmg_on_arrays(s, f_eff);
+  gmg_operator A = gmg_operator_on_arrays(s, f_eff);
   if (A.caller_layouts || !gmg_is_packed(s->layouts.f)) A.caller_layouts = &layouts;
   gmg_exchange(&s->exec, &A, at.values);
   s->op->residual(&s->exec, &A, f_eff, at.values, (void *)out.values);
@@ -231,9 +231,9 @@ gmg_status gmg_flux(gmg_solver *s, const void *u, void *const flux[3], void *con
     return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "gmg_flux: a %s has no fluxes through faces", s->finest->A.kind->name);
   u = gmg_array_of_u(&s->problem, u).values;
   GMG_TRY(check_outputs(s, u, flux, gradient));
-  GMG_VISIT(s->context);
+  GMG_WITH_DEVICE(s->context);
   const gmg_level *L = s->finest;
-  const gmg_operator A = gmg_on_arrays(s, s->f_eff);
+  const gmg_operator A = gmg_operator_on_arrays(s, s->f_eff);
   gmg_exchange(&s->exec, &A, u);
   for (int a = 0; a < s->problem.dim; a++) {
     void *out[2] = {flux ? flux[a] : NULL, gradient ? gradient[a] : NULL};

@@ -33,7 +33,7 @@ typedef struct gmg_level {
   gmg_smoother_level view; /* the smoother's view */
 } gmg_level;
 
-enum { GMG_MAX_REFINED_LEVELS = 32 }; /* 2^32 unknowns cannot be halved more often */
+enum { GMG_MAX_OUTER_LEVELS = 32 }; /* 2^32 unknowns cannot be halved more often */
 
 /* Scales of low precision, in exec's memory. All zeros except `one`: nothing is known yet. */
 typedef struct gmg_scales {
@@ -114,10 +114,10 @@ struct gmg_solver {
   int levels;
   gmg_level level[GMG_MAX_LEVELS];
   gmg_level *finest;     /* finest grid in the problem's type: operator and boundary values */
-  gmg_level refined[GMG_MAX_REFINED_LEVELS]; /* refined levels: the first levels once more, in the problem's type, if `level` is in
+  gmg_level outer[GMG_MAX_OUTER_LEVELS]; /* outer levels: the first levels once more, in the problem's type, if `level` is in
                                                 low precision. u is improved there by corrections. With fmg they also have maps to
                                                 and from the next coarser level */
-  int refined_levels;    /* number of refined levels: the finest and, with fmg, those on which rounding would spoil the start */
+  int outer_levels;    /* number of outer levels: the finest and, with fmg, those on which rounding would spoil the start */
   gmg_map single_cell_map[2]; /* [gmg_type] identity on an axis with one unknown, for the normal axis of a face */
 
   gmg_multigrid mg;
@@ -136,7 +136,7 @@ struct gmg_solver {
   gmg_cg_scalars *cg;     /* scalars of p, in exec's memory */
   double *history;        /* [max_cycles + 1] */
   gmg_level_report report[GMG_MAX_LEVELS];
-  gmg_clock clock;        /* accounts: the levels */
+  gmg_clock clock;        /* a timer for each level */
   gmg_recording recording[GMG_RECORDINGS];
   unsigned next_recording; /* the next to be replaced, modulo their number */
   int replay_depth;              /* > 0 inside work that is recorded or replayed as a whole: its parts are not recorded
@@ -146,14 +146,15 @@ struct gmg_solver {
 
 #define GMG_EXTREME 1e100 /* beyond it volumes and inner products may overflow */
 
-/* Charges time to the level until the next charge, and shows profilers the operation until the end of the enclosing block. */
+/* Counts time for the level until the next level's timer starts, and shows profilers the operation until the end of the
+   enclosing block. */
 #define GMG_AT_LEVEL(s, level, operation) \
-  gmg_charge((s), (level));               \
-  GMG_RANGE((s)->levels_exec, (level), (operation))
+  gmg_start_timer((s), (level));               \
+  GMG_PROFILE((s)->levels_exec, (level), (operation))
 
-static inline void gmg_charge(gmg_solver *s, int level)
+static inline void gmg_start_timer(gmg_solver *s, int level)
 {
-  if (s->clock.runs) s->exec.trace->charge(s->context, &s->clock, level);
+  if (s->clock.runs) s->exec.trace->start_timer(s->context, &s->clock, level);
 }
 
 static inline gmg_layout gmg_layout_of_rhs(const gmg_solver *s, const void *f)
@@ -162,7 +163,7 @@ static inline gmg_layout gmg_layout_of_rhs(const gmg_solver *s, const void *f)
 }
 
 /* The finest operator for operations on the caller's arrays. f: the right-hand side that is meant, the caller's or f_eff. */
-static inline gmg_operator gmg_on_arrays(const gmg_solver *s, const void *f)
+static inline gmg_operator gmg_operator_on_arrays(const gmg_solver *s, const void *f)
 {
   const gmg_residual_layouts *at = f == s->f_eff ? &s->layouts_with_f_eff : &s->layouts;
   gmg_operator A = s->finest->A;
@@ -179,12 +180,12 @@ static inline void gmg_project(const gmg_solver *s, const gmg_exec *e, const gmg
 /* If the problem is singular, removes from the caller's u the mean that rounding has introduced. */
 static inline void gmg_project_u(const gmg_solver *s, void *u)
 {
-  const gmg_operator A = gmg_on_arrays(s, s->f_eff);
+  const gmg_operator A = gmg_operator_on_arrays(s, s->f_eff);
   if (s->singular) s->grid->remove_mean(&s->exec, &A, s->finest->volume, u);
 }
 
 /* scale[0] z as a correction of a field in the problem's type. z: a field of a level, or NULL */
-static inline gmg_correction gmg_correction_by_levels(const gmg_solver *s, const void *z, const double *scale)
+static inline gmg_correction gmg_correction_from_levels(const gmg_solver *s, const void *z, const double *scale)
 {
   return gmg_correction_from(s->levels_exec, &s->exec, z, scale);
 }
@@ -229,9 +230,9 @@ gmg_status gmg_check_sweep(gmg_context *c, const gmg_smoother_ops *ops, const gm
                                                                                                  the problem's type, if any */
 gmg_status gmg_choose_precision(gmg_solver *s);
 gmg_status gmg_check_precision(gmg_solver *s); /* checks a solver in mixed precision after its coefficients have changed */
-int gmg_fmg_needs_refinement(const gmg_solver *s, const gmg_operator *A); /* whether a full multigrid start would lose accuracy if
-                                                                             all levels coarser than that of A had u in low
-                                                                             precision */
+int gmg_fmg_needs_outer_level(const gmg_solver *s, const gmg_operator *A); /* whether a full multigrid start would lose
+                                                                                 accuracy if all levels coarser than that of A had
+                                                                                 u in low precision */
 
 /* solver.c: create on any exec; gmg_plan() uses a dry one. Call gmg_solver_release() even if this fails. */
 gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p, const gmg_params *params, int dry);
@@ -248,7 +249,7 @@ gmg_array gmg_array_of_f(const gmg_problem *p, const void *f); /* f, r: of f_lay
 gmg_array gmg_array_of_u(const gmg_problem *p, const void *u); /* u, z: of u_layout */
 int gmg_overlap(gmg_type type, gmg_array a, gmg_array b); /* whether a value of a is one of b */
 
-/* call.c: refuse a public call. Call them before GMG_VISIT.
+/* call.c: refuse a public call. Call them before GMG_WITH_DEVICE.
    - idle: if another call is running on the solver, if a child of fork() would need its parent's device or threads, or if the
      device has failed.
    - usable: also if the last update failed half-way.

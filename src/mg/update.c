@@ -120,7 +120,7 @@ static gmg_status take_coefficients(gmg_solver *s, const gmg_problem *p, const g
   if (p->stencil) s->box = *p->stencil;
   s->coefficients = *found;
   for (int l = 0; l < s->levels; l++) set_typical(&s->level[l], p, found);
-  for (int l = 0; l < s->refined_levels; l++) set_typical(&s->refined[l], p, found);
+  for (int l = 0; l < s->outer_levels; l++) set_typical(&s->outer[l], p, found);
   s->singular = gmg_is_singular(&s->problem, found->sigma_most);
   gmg_load_coefficients(s, p);
   GMG_TRY(gmg_update_smoothers(s));
@@ -165,7 +165,7 @@ gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *given)
   if (!s) return GMG_ERR_ARGUMENT;
   GMG_TRY(gmg_check_idle(s, "gmg_solver_update"));
   GMG_TRY(gmg_check_problem(s->context, given, &resolved, &stencil));
-  GMG_VISIT(s->context);
+  GMG_WITH_DEVICE(s->context);
   GMG_RUNNING(s, "gmg_solver_update");
   GMG_TRY(compare_problems(s->context, problem, &s->problem));
   const gmg_status checked = gmg_check_coefficients(&s->exec, problem, &found);

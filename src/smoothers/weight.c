@@ -55,7 +55,7 @@ static const weight_table more_sweeps = {
 double gmg_red_black_over_relaxation(const gmg_operator *A, int sweeps)
 {
   double share;
-  const restriction_kind by = A->centering == GMG_VERTEX ? FULL_WEIGHTING : A->adjoint ? ADJOINT : AVERAGING;
+  const restriction_kind by = A->centering == GMG_VERTEX ? FULL_WEIGHTING : A->restricts_by_adjoint ? ADJOINT : AVERAGING;
   const double *t = (sweeps > 1 ? more_sweeps : one_sweep)[by];
   const double axes = strong_axes(A, &share) - 1;
   const double best = axes < 1 ? t[0] + axes * (t[1] - t[0]) : t[1] + (axes - 1) * (t[2] - t[1]);

@@ -32,9 +32,9 @@ typedef struct gmg_grid_ops {
   void (*cg_beta)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_cg_scalars *d);
   /* y = (m2 x m1 x m0) x or, with `add`, y += (m2 x m1 x m0) x. y has rows[2] x rows[1] x rows[0] entries, x has cols[2] x cols[1]
      x cols[0] */
-  void (*tensor)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
-  /* y = (m2 x m1 x m0) x, like tensor(), between arrays of these layouts */
-  void (*tensor_between)(const gmg_exec *e, const gmg_map map[3], gmg_layout from, const void *x, gmg_layout to, void *y);
+  void (*transfer)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
+  /* y = (m2 x m1 x m0) x, like transfer(), between arrays of these layouts */
+  void (*transfer_between)(const gmg_exec *e, const gmg_map map[3], gmg_layout from, const void *x, gmg_layout to, void *y);
   /* u += P c for coefficients on faces, where P depends on them (host/prolong.c); map: of kind GMG_MAP_PROLONG_LINEAR */
   void (*prolong_faces)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u);
   /* f += fold g on every face that has g */
@@ -57,7 +57,7 @@ typedef struct gmg_grid_ops {
 
 /* The last functions of the table are defined in separate files, as R(gmg_NAME_BACKEND). */
 #define GMG_GRID_PARTS(X, backend)                                                                                         \
-  X(tensor, backend) X(tensor_between, backend) X(prolong_faces, backend) X(fold, backend) X(harmonic_faces, backend)        \
+  X(transfer, backend) X(transfer_between, backend) X(prolong_faces, backend) X(fold, backend) X(harmonic_faces, backend)        \
   X(coarsen_walls, backend) X(copy_faces, backend) X(flux, backend) X(pad, backend)
 #define GMG_DECLARE_PART(name, backend) extern __typeof__(*((gmg_grid_ops *)0)->name) R(gmg_##name##_##backend);
 #define GMG_PART(name, backend) .name = R(gmg_##name##_##backend),
@@ -79,8 +79,8 @@ static inline gmg_array gmg_coefficients_at_faces(const gmg_problem *p, int axis
 /* y = (m2 x m1 x m0) x between arrays of any layouts. */
 static inline void gmg_transfer(const gmg_exec *e, const gmg_map map[3], gmg_layout from, const void *x, gmg_layout to, void *y)
 {
-  if (gmg_is_packed(from) && gmg_is_packed(to)) gmg_grid_ops_of(e)->tensor(e, map, x, y, 0);
-  else gmg_grid_ops_of(e)->tensor_between(e, map, from, x, to, y);
+  if (gmg_is_packed(from) && gmg_is_packed(to)) gmg_grid_ops_of(e)->transfer(e, map, x, y, 0);
+  else gmg_grid_ops_of(e)->transfer_between(e, map, from, x, to, y);
 }
 
 size_t gmg_face_count(const gmg_operator *A, int axis); /* number of faces across an axis, which has n + 1 along it */

@@ -1,7 +1,7 @@
 /* The registry of operators. A kind is a folder that defines gmg_NAME, and a line here. Called by operator.c and mg. */
 #include "stencil/operator.h"
 
-/* A problem gets the first kind that describes it. The last describes all. */
+/* A problem gets the first kind that applies to it. The last applies to all. */
 #define KINDS(ROW) \
   ROW(box_arrays)  \
   ROW(box_stencil) \
@@ -16,6 +16,6 @@ static const gmg_operator_kind *const registry[] = {KINDS(LISTED)};
 const gmg_operator_kind *gmg_operator_kind_of(const gmg_problem *p)
 {
   int i = 0;
-  while (registry[i]->describes && !registry[i]->describes(p)) i++;
+  while (registry[i]->applies_to && !registry[i]->applies_to(p)) i++;
   return registry[i];
 }

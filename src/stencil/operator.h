@@ -80,8 +80,8 @@ struct gmg_operator_kind {
   unsigned smoother_trait;           /* GMG_SMOOTHER_*: what a user's smoother must promise to be used; 0: this kind takes none,
                                         unless it is the 7-point operator. Not 0: built-in smoothers use their table `box`, so the
                                         operator must have gmg_operator::box */
-  /* Whether the problem asks for this kind. NULL: every problem that no other kind describes. */
-  int (*describes)(const gmg_problem *p);
+  /* Whether this is the kind for the problem. NULL: for every problem to which no other kind applies. */
+  int (*applies_to)(const gmg_problem *p);
   /* Refuses what this kind cannot have. */
   gmg_status (*check)(gmg_context *c, const gmg_problem *p);
   /* The constant part of the diagonal that does not come from couplings. It is the same on all levels, and is added to

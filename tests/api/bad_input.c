@@ -129,7 +129,7 @@ static void parameters(void **state)
   TRY(q.cycle = (gmg_cycle_kind)5, GMG_ERR_ARGUMENT,
       "params.cycle = 5: must be GMG_CYCLE_AUTO, GMG_CYCLE_V, GMG_CYCLE_W or GMG_CYCLE_F");
   TRY(q.accel = (gmg_accel)5, GMG_ERR_ARGUMENT, "params.accel = 5: must be GMG_ACCEL_AUTO, GMG_ACCEL_NONE, ");
-  TRY(q.coarse = (gmg_coarse_kind)5, GMG_ERR_ARGUMENT, "params.coarse = 5: must be GMG_COARSE_AUTO, GMG_COARSE_CG, GMG_COARSE_CHOLESKY or ");
+  TRY(q.coarse = (gmg_coarse_kind)5, GMG_ERR_ARGUMENT, "params.coarse = 5: must be GMG_COARSE_AUTO, GMG_COARSE_CG, GMG_COARSE_DENSE or ");
   TRY(q.restriction = (gmg_restriction)5, GMG_ERR_ARGUMENT, "params.restriction = 5: must be GMG_RESTRICT_AUTO, ");
   TRY(q.fmg = -2, GMG_ERR_ARGUMENT, "params.fmg = -2");
   TRY(q.max_levels = 97, GMG_ERR_ARGUMENT, "params.max_levels = 97");
@@ -142,7 +142,7 @@ static void parameters(void **state)
   TRY(q.coarsen_threshold = 1.5, GMG_ERR_ARGUMENT, "params.coarsen_threshold = 1.5");
   TRY(q.async.local_sweeps = 1000, GMG_ERR_ARGUMENT, "params.async.local_sweeps = 1000");
   TRY(q.precision = (gmg_precision)7, GMG_ERR_ARGUMENT, "params.precision = 7: must be GMG_PRECISION_AUTO, ");
-  TRY(q.time_levels = 2, GMG_ERR_ARGUMENT, "params.time_levels = 2");
+  TRY(q.report_level_times = 2, GMG_ERR_ARGUMENT, "params.report_level_times = 2");
   TRY(q.accel = GMG_ACCEL_CG, GMG_ERR_ARGUMENT, "params.smoother = \"async\"");
   TRY((q.accel = GMG_ACCEL_CG, q.deterministic = 1), GMG_ERR_ARGUMENT, "params.smoother = \"async\"");
   TRY((q.smoother = gmg_smoother_by_name("red_black"), q.accel = GMG_ACCEL_CG, q.pre = 2), GMG_ERR_ARGUMENT, "params.pre = 2 and params.post = 1");

@@ -118,11 +118,11 @@ static void coarsest_grid(void **state)
   gmg_context *c;
   gmg_solver *s;
   gmg_params q = gmg_params_default();
-  q.coarse = GMG_COARSE_CHOLESKY;
+  q.coarse = GMG_COARSE_DENSE;
   assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
   q.coarse_cells = 20000;
   SAYS(c, gmg_solver_create(c, &p, &q, &s), GMG_ERR_UNSUPPORTED,
-       "params.coarse = GMG_COARSE_CHOLESKY takes at most 1024 unknowns, the coarsest grid has 12000: params.coarse_cells = 20000 ends");
+       "params.coarse = GMG_COARSE_DENSE takes at most 1024 unknowns, the coarsest grid has 12000: params.coarse_cells = 20000 ends");
   q.coarse_cells = 0, q.max_levels = 2;
   SAYS(c, gmg_solver_create(c, &p, &q, &s), GMG_ERR_UNSUPPORTED, "has 12000: params.max_levels = 2 ends");
   q.max_levels = 1;

@@ -112,7 +112,7 @@ static int flips(int where, const shape *box, gmg_precision precision, int fmg, 
     coming.level = (int)(seed + (uint64_t)run) % t.solver->levels - 1; /* the coarsest is not smoothed */
     coming.visits = (int)(4 * (uniform(&seed) + 0.5)), coming.place = 0.999999 * (uniform(&seed) + 0.5);
     /* every second flip is in the exponent or the sign */
-    const int bits = coming.level >= 0 && t.solver->refined_levels > 0 ? 32 : 64, fraction = bits == 32 ? 23 : 52;
+    const int bits = coming.level >= 0 && t.solver->outer_levels > 0 ? 32 : 64, fraction = bits == 32 ? 23 : 52;
     coming.bit = run % 2 ? fraction + (int)((bits - fraction) * (uniform(&seed) + 0.5)) : (int)(fraction * (uniform(&seed) + 0.5));
     coming.exec = t.e, coming.u = t.at_u, coming.cells = t.cells, coming.done = 0;
     const int level = coming.level, bit = coming.bit;
@@ -245,7 +245,7 @@ static trial begin_trial(size_t n)
   assert_int_equal(cudaMemcpy(t.f, t.host_f, bytes, cudaMemcpyHostToDevice), cudaSuccess);
   assert_int_equal(gmg_context_create_cuda(0, t.own, &t.c), GMG_OK);
   assert_ok(t.c, gmg_solver_create(t.c, &t.p, &q, &t.solver));
-  assert_true(t.solver->refined_levels > 0 && t.solver->mg.bottom.level < t.solver->coarsest_bottom.level);
+  assert_true(t.solver->outer_levels > 0 && t.solver->mg.bottom.level < t.solver->coarsest_bottom.level);
   for (int i = 0; i < CALM; i++) calm(&t);
   assert_int_equal(recordings(t.solver), 1);
   for (int i = 0; i < 2; i++) { /* the first copy is a warm-up */

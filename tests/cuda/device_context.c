@@ -89,7 +89,7 @@ static void levels_are_timed(void **state)
       gmg_params q = params_for_cycles();
       gmg_solver *s;
       gmg_report r;
-      q.time_levels = asked, q.max_cycles = many ? 400 : 3, q.check_every = GMG_NONE;
+      q.report_level_times = asked, q.max_cycles = many ? 400 : 3, q.check_every = GMG_NONE;
       assert_ok(c, gmg_solver_create(c, &p, &q, &s));
       for (int repeat = 0; repeat < 3; repeat++) {
         float between = 0;

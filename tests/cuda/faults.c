@@ -171,7 +171,7 @@ static int kernel_fails(int how)
   void *f, *u, *flux[3];
   if (gmg_context_create_cuda(0, NULL, &c) != GMG_OK) return SKIPPED;
   q.precision = how ? GMG_PRECISION_SAME : GMG_PRECISION_AUTO; /* in the problem's precision gmg_precondition() does not wait */
-  q.time_levels = how == 1;
+  q.report_level_times = how == 1;
   if (how == 2) q.check_every = GMG_NONE, q.max_cycles = 2;
   EXPECT(gmg_solver_create(c, &p, &q, &s) == GMG_OK);
   q.check_every = 1;

@@ -81,7 +81,7 @@ static inline void update_agrees(const char *name, const both *b, const update_c
   twin scale = begin_twin(high[0], high[1], 1, 85);
   double *const at[2] = {(double *)x.at[0] + offset, (double *)x.at[1] + offset};
   if (!k->keep) ON_BOTH(i) gmg_array_fill(high[i], in_x, NAN, at[i]);
-  if (k->prolongs) s[0]->mg.grid->tensor(low[0], L[0]->prolong, coarse.at[0], c.at[0], 1);
+  if (k->prolongs) s[0]->mg.grid->transfer(low[0], L[0]->prolong, coarse.at[0], c.at[0], 1);
   s[0]->mg.smoother->sweep(&L[0]->view, s[0]->mg.state[0], f.at[0], c.at[0], k->steps, leg);
   gmg_array_correct(high[0], in_x, (gmg_correction){.z = c.at[0], .scale = scale.at[0], .low = 1}, k->keep, at[0]);
   const gmg_update_target to = {.x = at[1], .layout = in_x, .scale = scale.at[1], .keep = k->keep,
@@ -123,7 +123,7 @@ static inline void double_buffered_legs_agree(const char *name, gmg_solver *cons
     same_twin(name, "restricted residual", &r, 2048);
     const gmg_leg leg = from_zero ? GMG_LEG_UP : GMG_LEG_UP_REVERSED;
     const gmg_update_target back = {.x = u.at[1], .layout = gmg_layout_of(&L[1]->A), .coarse = c.at[1], .prolong = L[1]->prolong};
-    s[HOST]->mg.grid->tensor(e[0], L[0]->prolong, c.at[0], u.at[0], 1);
+    s[HOST]->mg.grid->transfer(e[0], L[0]->prolong, c.at[0], u.at[0], 1);
     host->sweep(&L[0]->view, state[0], f.at[0], u.at[0], 1, leg);
     e[1]->vector->fill(e[1], n, NAN, u.at[1]);
     assert_int_equal(device->postsmooth_update(&L[1]->view, state[1], f.at[1], other.at[1], 1, leg, &back), 1);

@@ -126,8 +126,8 @@ static void transfer(const char *name, const both *b, int l, size_t shift)
   ON_BOTH(i) {
     const gmg_grid_ops *S = gmg_grid_ops_of(e[i]);
     char *const c = (char *)coarse.at[i] + late;
-    S->tensor(e[i], L[i]->prolong, c, (char *)fine.at[i] + late, 1);
-    S->tensor(e[i], L[i]->prolong, c, (char *)anew.at[i] + late, 0);
+    S->transfer(e[i], L[i]->prolong, c, (char *)fine.at[i] + late, 1);
+    S->transfer(e[i], L[i]->prolong, c, (char *)anew.at[i] + late, 0);
     gmg_operator_of(e[i], &L[i]->A)->restrict_residual(e[i], &L[i]->A, L[i]->restrict_, (char *)f.at[i] + late, (char *)u.at[i] + late, r.at[i], c);
   }
   same_twin(name, "prolongation", &fine, 1024), same_twin(name, "interpolation", &anew, 1024);

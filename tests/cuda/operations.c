@@ -358,7 +358,7 @@ static void transfers(const char *name, const both *b, int l)
   ON_BOTH(i) {
     const gmg_grid_ops *S = gmg_grid_ops_of(e[i]);
     if (L[i]->operator_dependent) S->prolong_faces(e[i], &L[i]->A, L[i]->prolong, coarse.at[i], fine.at[i]);
-    else S->tensor(e[i], L[i]->prolong, coarse.at[i], fine.at[i], 1);
+    else S->transfer(e[i], L[i]->prolong, coarse.at[i], fine.at[i], 1);
     gmg_operator_of(e[i], &L[i]->A)->restrict_residual(e[i], &L[i]->A, L[i]->restrict_, f.at[i], u.at[i], r.at[i], coarse.at[i]);
   }
   if (!L[0]->operator_dependent && e[0]->type == GMG_F64) {

@@ -83,7 +83,7 @@ static void solves_agree(void **state)
   for (int k = 0; k < 4; k++) {
     const gmg_problem p = make_problem(3, 48, 40, 36, GMG_CELL, "ddnnpp");
     gmg_params q = params_for_cycles();
-    if (k == 0) q.cycle = GMG_CYCLE_F, q.coarse = GMG_COARSE_CHOLESKY;
+    if (k == 0) q.cycle = GMG_CYCLE_F, q.coarse = GMG_COARSE_DENSE;
     if (k == 1) q.fmg = 1, q.precision = GMG_PRECISION_SAME;
     if (k == 2) q.accel = GMG_ACCEL_CG, q.smoother = gmg_smoother_by_name("red_black");
     if (k == 3) q.fmg = 1, q.precision = GMG_PRECISION_MIXED;
@@ -212,7 +212,7 @@ static void coarse_grids_agree(void **state)
       snprintf(name, sizeof name, "%zu x %zu x %zu, type %d", p.n[0], p.n[1], p.n[2], type);
       if (p.dim == 1 && type == GMG_F32) continue; /* the condition number, which grows with n^2, is too large for float */
       coarse_grid(name, p, (gmg_type)type, GMG_COARSE_CG);
-      if (unknowns(&p) <= 1024) coarse_grid(name, p, (gmg_type)type, GMG_COARSE_CHOLESKY);
+      if (unknowns(&p) <= 1024) coarse_grid(name, p, (gmg_type)type, GMG_COARSE_DENSE);
     }
   medium m[] = {ball(3, 32, 1e3, GMG_CELL), absorbing(3, 30, 1e4, GMG_CELL), stretched(2, 140, 4, GMG_VERTEX)};
   for (int i = 0; i < 3; i++) {

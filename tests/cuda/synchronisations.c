@@ -83,7 +83,7 @@ static gmg_params two_levels(void)
 static gmg_params by_cholesky(void)
 {
   gmg_params q = params_for_cycles();
-  q.coarse = GMG_COARSE_CHOLESKY, q.coarse_cells = 600;
+  q.coarse = GMG_COARSE_DENSE, q.coarse_cells = 600;
   return q;
 }
 

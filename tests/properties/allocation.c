@@ -94,7 +94,7 @@ static void every_allocation_fails_in_turn(void **state)
       gmg_problem p = make_problem(3, 13, 11, 9, variant ? GMG_CELL : GMG_VERTEX, variant ? "dnpprr" : "nnnnnn");
       gmg_params params = params_for_cycles();
       params.smoother = gmg_smoother_by_name(gmg_smoother_name(i));
-      params.fmg = variant, params.coarse = variant ? GMG_COARSE_CHOLESKY : GMG_COARSE_CG;
+      params.fmg = variant, params.coarse = variant ? GMG_COARSE_DENSE : GMG_COARSE_CG;
       params.accel = variant ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
       params.deterministic = variant;
       assert_true(create_with_failures(&p, &params, 2) > 20);

@@ -42,7 +42,7 @@ typedef struct {
   gmg_cycle_kind cycle;
   gmg_accel accel;
   int pre, post, fmg, cycles, check_every; /* check_every = NEVER: GMG_NONE */
-  int symmetric, monitor, time_levels;
+  int symmetric, monitor, report_level_times;
   gmg_restriction restriction;
   gmg_coarse_kind coarse;
   size_t coarse_cells;
@@ -87,7 +87,7 @@ static const solve_case cases[] = {
     {"2d-cell-mixed_walls-async-v", 2, {192, 128}, {1024, 1024}, "dnrn", ASYNC(2, 1), .guess = 1},
     {"2d-cell-periodic-async-float", 2, {128, 96}, {1024, 768}, "ppdd", ASYNC(2, 1), .single = 1, .pre = 2, .post = 2},
     {"2d-cell-robin-jacobi-w-mixed-cholesky", 2, {61, 67}, {801, 700}, "rrrr", "jacobi", MIXED, .cycle = GMG_CYCLE_W,
-     .coarse = GMG_COARSE_CHOLESKY},
+     .coarse = GMG_COARSE_DENSE},
     {"2d-vertex-neumann-singular-gauss_seidel-v-float", 2, {33, 47}, {0}, "nnnn", "gauss_seidel", .vertex = 1, .single = 1},
     {"2d-cell-periodic-singular-chebyshev-f-two_levels", 2, {96, 48}, {512, 256}, "pppp", CHEBYSHEV(2), .cycle = GMG_CYCLE_F,
      .max_levels = 2, .cycles = 6},
@@ -110,7 +110,7 @@ static const solve_case cases[] = {
     {"2d-cell-async-random_order-passes_2", 2, {128, 100}, {640, 500}, "dddd", ASYNC(3, 1), .passes = 2, .block = {32, 16},
      .order = GMG_ORDER_RANDOM},
     {"2d-cell-async-dynamic-mixed", 2, {160, 160}, {1024, 1024}, "dddd", ASYNC(2, 1), MIXED, .assignment = GMG_ASSIGN_DYNAMIC,
-     .in_flight = 3, .time_levels = 1},
+     .in_flight = 3, .report_level_times = 1},
     {"2d-cell-async-long_blocks", 2, {1500, 40}, {1500, 400}, "dddd", ASYNC(2, 1), .block = {700, 2}, .box = {37, 1}},
     {"2d-cell-red_black-float-unmeasured", 2, {96, 128}, {1024, 1024}, "dddd", "red_black", .single = 1, .check_every = NEVER,
      .cycles = 5},
@@ -129,7 +129,7 @@ static const solve_case cases[] = {
     {"3d-vertex-robin_neumann-jacobi-v-coarse_cg", 3, {17, 33, 21}, {65, 97, 81}, "rndrnr", "jacobi", .vertex = 1,
      .coarse_cells = 1000},
     {"3d-cell-neumann-singular-red_black-mixed", 3, {32, 32, 32}, {96, 96, 96}, "nnnnnn", "red_black", MIXED},
-    {"3d-cell-periodic-singular-async", 3, {32, 32, 32}, {96, 96, 96}, "pppppp", ASYNC(2, 1), .time_levels = 1},
+    {"3d-cell-periodic-singular-async", 3, {32, 32, 32}, {96, 96, 96}, "pppppp", ASYNC(2, 1), .report_level_times = 1},
     {"3d-vertex-periodic-odd-chebyshev-sigma", 3, {27, 25, 31}, {81, 81, 83}, "ppppdd", CHEBYSHEV(2), .vertex = 1, .medium = SIGMA,
      .strength = 50},
     {"3d-cell-gauss_seidel-w", 3, {20, 24, 18}, {0}, "dddndd", "gauss_seidel", .cycle = GMG_CYCLE_W, .symmetric = 1},
@@ -395,7 +395,7 @@ static gmg_params params_of(running *x)
   q.symmetric = c->symmetric, q.restriction = c->restriction;
   q.coarse = c->coarse, q.coarse_cells = c->coarse_cells, q.max_levels = c->max_levels;
   q.max_cycles = c->cycles ? c->cycles : CYCLES;
-  q.rtol = c->rtol, q.omega = c->omega, q.time_levels = c->time_levels;
+  q.rtol = c->rtol, q.omega = c->omega, q.report_level_times = c->report_level_times;
   if (c->check_every) q.check_every = c->check_every == NEVER ? GMG_NONE : c->check_every;
   if (c->monitor) q.monitor = go_on, q.monitor_data = &x->r;
   return q;

@@ -249,7 +249,7 @@ static void ends_a_hierarchy(void **state)
       q.direct = GMG_DIRECT_NEVER, q.precision = precisions[m], q.deterministic = 1, q.max_levels = 2;
       for (int tensor = 0; tensor < 2; tensor++) {
         double *u = field(n, 0);
-        q.coarse = tensor ? GMG_COARSE_TENSOR : GMG_COARSE_CHOLESKY;
+        q.coarse = tensor ? GMG_COARSE_TENSOR : GMG_COARSE_DENSE;
         solve_with(&p, &q, 2, f, u, &r[tensor]);
         free(u);
       }

@@ -109,7 +109,7 @@ static void fmg_reaches_discretisation_accuracy(void **state)
     for (int i = 0; i < (SANITIZED ? 1 : 4); i++) check_fmg(3, centering, three[i], 128, 1);
     for (int i = 0; i < 3; i++) check_fmg(2, centering, two[i], 256, limit);
     if (!SANITIZED) check_fmg(3, centering, "dnddpp", 100, 1); /* not a power of two */
-    for (int i = 0; i < (SANITIZED ? 0 : 5); i++) check_fmg(2, centering, large[i], i < 2 ? 1024 : 750, limit); /* so large that several levels are refined */
+    for (int i = 0; i < (SANITIZED ? 0 : 5); i++) check_fmg(2, centering, large[i], i < 2 ? 1024 : 750, limit); /* so large that several levels are kept in double */
   }
 }
 

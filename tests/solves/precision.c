@@ -56,16 +56,16 @@ static void every_class_of_problem(void **state)
     double shift;
     gmg_accel accel;
     gmg_coarse_kind coarse;
-  } cases[] = {{{3, {33, 32, 31}, GMG_CELL, "dddddd"}, 0, GMG_ACCEL_NONE, GMG_COARSE_CHOLESKY},
+  } cases[] = {{{3, {33, 32, 31}, GMG_CELL, "dddddd"}, 0, GMG_ACCEL_NONE, GMG_COARSE_DENSE},
                {{3, {32, 32, 32}, GMG_CELL, "nnnnnn"}, 0, GMG_ACCEL_FLEXIBLE_CG, GMG_COARSE_CG},
                {{3, {31, 31, 31}, GMG_CELL, "pppppp"}, 0, GMG_ACCEL_NONE, GMG_COARSE_CG},
-               {{3, {31, 30, 33}, GMG_VERTEX, "dnrdpp"}, 0, GMG_ACCEL_FLEXIBLE_CG, GMG_COARSE_CHOLESKY},
+               {{3, {31, 30, 33}, GMG_VERTEX, "dnrdpp"}, 0, GMG_ACCEL_FLEXIBLE_CG, GMG_COARSE_DENSE},
                {{2, {97, 65, 1}, GMG_VERTEX, "dddd"}, 0, GMG_ACCEL_NONE, GMG_COARSE_CG},
                {{2, {128, 96, 1}, GMG_CELL, "nnrd"}, 30, GMG_ACCEL_FLEXIBLE_CG, GMG_COARSE_CG},
-               {{1, {1000, 1, 1}, GMG_CELL, "dd"}, 0, GMG_ACCEL_NONE, GMG_COARSE_CHOLESKY},
+               {{1, {1000, 1, 1}, GMG_CELL, "dd"}, 0, GMG_ACCEL_NONE, GMG_COARSE_DENSE},
                {{3, {40, 40, 4}, GMG_CELL, "ddddpp"}, 1, GMG_ACCEL_FLEXIBLE_CG, GMG_COARSE_CG},
                {{2, {64, 64, 1}, GMG_CELL, "pppp"}, 0, GMG_ACCEL_NONE, GMG_COARSE_CG},
-               {{2, {5, 1, 1}, GMG_CELL, "dddd"}, 0, GMG_ACCEL_FLEXIBLE_CG, GMG_COARSE_CHOLESKY}};
+               {{2, {5, 1, 1}, GMG_CELL, "dddd"}, 0, GMG_ACCEL_FLEXIBLE_CG, GMG_COARSE_DENSE}};
   static const struct {
     const char *name;
     gmg_cycle_kind cycle;

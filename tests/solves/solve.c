@@ -20,7 +20,7 @@ static void symmetric_preconditioner(void **state)
         gmg_problem p = make_problem(3, 13, 11, 9, centering, bc[b]);
         gmg_params params = params_for_cycles();
         params.smoother = gmg_smoother_by_name(names[i]);
-        params.symmetric = 1, params.deterministic = 1, params.coarse = GMG_COARSE_CHOLESKY;
+        params.symmetric = 1, params.deterministic = 1, params.coarse = GMG_COARSE_DENSE;
         params.cycle = ROUND_ROBIN(cycles, b);
         const size_t n = unknowns(&p);
         double *x = field(n, 1), *y = field(n, 2), *bx = field(n, 0), *by = field(n, 0), left = 0, right = 0, own = 0;
@@ -45,7 +45,7 @@ static void preconditioner_is_linear(void **state)
     gmg_problem p = make_problem(3, 14, 10, 9, GMG_CELL, "dndrpp");
     gmg_params params = params_for_cycles();
     params.smoother = gmg_smoother_by_name(gmg_smoother_name(i));
-    params.deterministic = 1, params.coarse = GMG_COARSE_CHOLESKY;
+    params.deterministic = 1, params.coarse = GMG_COARSE_DENSE;
     const size_t n = unknowns(&p);
     double *x = field(n, 1), *y = field(n, 2), *bx = field(n, 0), *by = field(n, 0), *bz = field(n, 0);
     session s = begin_solver(&p, &params, 2);
@@ -161,7 +161,7 @@ static void acceleration_beyond_convergence(void **state)
   static const size_t sizes[][2] = {{1, 1}, {2, 2}, {3, 3}, {5, 4}, {17, 13}};
   static const gmg_centering centerings[] = {GMG_VERTEX, GMG_CELL};
   static const char *const walls[] = {"dnpp", "dddd", "dddd"};
-  static const gmg_coarse_kind coarse[] = {GMG_COARSE_CG, GMG_COARSE_CG, GMG_COARSE_CHOLESKY, GMG_COARSE_CHOLESKY};
+  static const gmg_coarse_kind coarse[] = {GMG_COARSE_CG, GMG_COARSE_CG, GMG_COARSE_DENSE, GMG_COARSE_DENSE};
   enum { CASES = 200, SIZES = COUNT(sizes), PLAIN_CG_EVERY = 7, MEASURED_EVERY = 4 };
   for (int i = 0; i < CASES; i++) {
     const size_t nx = sizes[i % SIZES][0], ny = sizes[i % SIZES][1], n = nx * ny;
@@ -210,7 +210,7 @@ static void update_forgets_the_shift(void **state)
 /* An update of the shift gives the same bits as a new solver. */
 static void update_shift(void **state)
 {
-  static const gmg_coarse_kind coarse[] = {GMG_COARSE_CG, GMG_COARSE_CHOLESKY};
+  static const gmg_coarse_kind coarse[] = {GMG_COARSE_CG, GMG_COARSE_DENSE};
   (void)state;
   for (int i = 0; gmg_smoother_name(i); i++) {
     gmg_problem p = make_problem(2, 40, 33, 1, GMG_CELL, "nnpp");
@@ -253,14 +253,14 @@ static void cycles_and_coarse_solvers(void **state)
   const size_t n = unknowns(&p);
   double *f = field(n, 1), *u = field(n, 0);
   for (int cycle = GMG_CYCLE_V; cycle <= GMG_CYCLE_F; cycle++)
-    for (int coarse = GMG_COARSE_CG; coarse <= GMG_COARSE_CHOLESKY; coarse++)
+    for (int coarse = GMG_COARSE_CG; coarse <= GMG_COARSE_DENSE; coarse++)
       for (int levels = 0; levels < 4; levels++)
         for (int fmg = 0; fmg < 3; fmg++) {
           gmg_params params = params_for_cycles();
           gmg_report r;
           params.cycle = (gmg_cycle_kind)cycle, params.coarse = (gmg_coarse_kind)coarse;
           params.max_levels = levels, params.fmg = fmg;
-          if (coarse == GMG_COARSE_CHOLESKY && levels > 0) continue; /* too large for Cholesky */
+          if (coarse == GMG_COARSE_DENSE && levels > 0) continue; /* too large for Cholesky */
           memset(u, 0, n * sizeof *u);
           session s = begin_solver(&p, &params, 2);
           assert_ok(s.context, solve_in(&s, f, u, &r));
@@ -320,7 +320,7 @@ static void translation_invariance(void **state)
   gmg_problem p = make_problem(2, 24, 20, 1, GMG_CELL, "pppp");
   gmg_params params = params_for_cycles();
   params.smoother = gmg_smoother_by_name("jacobi");
-  params.coarse = GMG_COARSE_CHOLESKY, params.max_levels = 3;
+  params.coarse = GMG_COARSE_DENSE, params.max_levels = 3;
   double *r = field(n, 1), *z = field(n, 0), *rs = field(n, 0), *zs = field(n, 0);
   session s = begin_solver(&p, &params, 1);
   for (size_t j = 0; j < 20; j++)

@@ -263,7 +263,7 @@ static void singular_and_updated(void **state)
   free(f), free(u), free(again);
 }
 
-/* Cholesky is for few unknowns. With more, AUTO chooses CG, and GMG_COARSE_CHOLESKY is refused. */
+/* Cholesky is for few unknowns. With more, AUTO chooses CG, and GMG_COARSE_DENSE is refused. */
 static void coarse_solver_is_chosen(void **state)
 {
   (void)state;
@@ -271,9 +271,9 @@ static void coarse_solver_is_chosen(void **state)
     int max_levels;
     gmg_coarse_kind asked, found;
     gmg_status status;
-  } rows[] = {{0, GMG_COARSE_AUTO, GMG_COARSE_CHOLESKY, GMG_OK},
+  } rows[] = {{0, GMG_COARSE_AUTO, GMG_COARSE_DENSE, GMG_OK},
               {1, GMG_COARSE_AUTO, GMG_COARSE_CG, GMG_OK},
-              {1, GMG_COARSE_CHOLESKY, GMG_COARSE_CHOLESKY, GMG_ERR_UNSUPPORTED}};
+              {1, GMG_COARSE_DENSE, GMG_COARSE_DENSE, GMG_ERR_UNSUPPORTED}};
   gmg_problem p = make_problem(2, 70, 60, 1, GMG_VERTEX, "dddd");
   const gmg_stencil box = box_of_entries(&p, &box_q1);
   gmg_context *c;

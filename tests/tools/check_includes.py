@@ -43,7 +43,7 @@ IN_ONE_PLACE = {
 }
 # A flag is a condition on a word for a precision or a fused leg, or a parameter or a member of that name; a smoother is a table, whose
 # name is for messages.
-FLAG = r"\b(mixed|low|narrow|narrower|high|is_(low|mixed|fused|host|cuda|high|narrow)\w*|fused_legs|refined_levels\s*([!=]=|>=?)\s*0)\b"
+FLAG = r"\b(mixed|low|narrow|narrower|high|is_(low|mixed|fused|host|cuda|high|narrow)\w*|fused_legs|outer_levels\s*([!=]=|>=?)\s*0)\b"
 FLAG_IN_MG = re.compile(rf"\b(if|while)\s*\(.*{FLAG}|{FLAG}[^;]*(\?|&&|\|\|)|\bint (mixed|low|narrow|high|host|cuda|fused)\b"
                         r"|\b(smoother->name|smoother)\s*[!=]=\s*[^N]|(\.|->)(mixed|low)\b"
                         r"|\b\w*(jacobi|gauss_seidel|red_black|chebyshev)\w*|\bGMG_(LOCAL|PRECISION)_(?!AUTO)\w+")

@@ -91,7 +91,7 @@ static double *matrix_of(const gmg_exec *e, const gmg_operator *A, const gmg_map
   double *m = field(rows * columns, 0), *x = field(columns, 0), *y = field(rows, 0);
   for (size_t c = 0; c < columns; c++) {
     x[c] = 1;
-    if (map) gmg_grid_ops_of(e)->tensor(e, map, x, y, 0);
+    if (map) gmg_grid_ops_of(e)->transfer(e, map, x, y, 0);
     else gmg_operator_of(e, A)->apply(e, A, x, y);
     for (size_t r = 0; r < rows; r++) m[r * columns + c] = y[r];
     x[c] = 0;

@@ -110,10 +110,10 @@ static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume,
 {
   grid_of(e)->remove_mean(e, A, volume, x), writes(x);
 }
-static void tensor(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add_to)
+static void transfer(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add_to)
 {
-  reads("tensor", "what it maps", x);
-  REAL(grid_of(e)->tensor(e, map, x, y, add_to)), writes(y);
+  reads("transfer", "what it maps", x);
+  REAL(grid_of(e)->transfer(e, map, x, y, add_to)), writes(y);
 }
 static void prolong_faces(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u)
 {
@@ -271,7 +271,7 @@ static int postsmooth_update(const gmg_smoother_level *l, void *state, const voi
   if (!buffered && to->coarse) return 0;
   reads("a fused leg", "f", f), reads("a fused leg", "u", u), reads_coefficients("a fused leg", l->A);
   if (to->coarse) reads("a fused leg", "the coarse field", to->coarse);
-  if (to->coarse) REAL(grid_of(l->exec)->tensor(l->exec, to->prolong, to->coarse, u, 1));
+  if (to->coarse) REAL(grid_of(l->exec)->transfer(l->exec, to->prolong, to->coarse, u, 1));
   REAL(smoother->sweep(l, state, f, u, steps, leg));
   double *x = to->x;
   if (l->A->type == GMG_F64) memcpy(x, u, n * sizeof *x);
@@ -321,14 +321,14 @@ static void watch(gmg_solver *s)
     v->fill = fill, v->copy = copy, v->axpy = axpy, v->xpay = xpay, v->add = add, v->correct = correct, v->cg_update = cg_update;
     v->normalize_to_low = normalize_to_low, v->scale_to_low = scale_to_low, v->subtract_mean = subtract_mean;
     gmg_grid_ops *g = &grid[type];
-    g->remove_mean = remove_mean, g->tensor = tensor, g->prolong_faces = prolong_faces, g->fold = fold, g->flux = flux, g->pad = pad;
+    g->remove_mean = remove_mean, g->transfer = transfer, g->prolong_faces = prolong_faces, g->fold = fold, g->flux = flux, g->pad = pad;
     g->harmonic_faces = harmonic_faces, g->coarsen_walls = coarsen_walls, g->copy_faces = copy_faces;
     tables.vector[type] = v, tables.grid[type] = g;
   }
   kind = s->finest->A.kind, smoother = s->mg.smoother, bottom = s->coarsest_bottom.ops;
   watched_kind = *kind, watched_kind.ops[GMG_BACKEND_HOST][0] = watched_kind.ops[GMG_BACKEND_HOST][1] = &op;
   for (int l = 0; l < s->levels; l++) s->level[l].A.kind = &watched_kind;
-  for (int l = 0; l < s->refined_levels; l++) s->refined[l].A.kind = &watched_kind;
+  for (int l = 0; l < s->outer_levels; l++) s->outer[l].A.kind = &watched_kind;
   watched_smoother = *smoother, watched_smoother.sweep = sweep;
   if (smoother->sweep_from_zero) watched_smoother.sweep_from_zero = sweep_from_zero;
   watched_bottom = *bottom, watched_bottom.solve = solve_bottom;
@@ -379,8 +379,8 @@ static const watched_case cases[] = {
     {"start with coefficients", "dddd", 2, GMG_CELL, "red_black", 1, 0, SAME, FLEXIBLE, GMG_CYCLE_V, 1, 2, 0, 1, 0, 1e-8},
     {"mixed start", "dddd", 2, GMG_CELL, "red_black", 0, 0, MIXED, NONE, GMG_CYCLE_V, 2, 1, 0, 1, 0, 1e-8},
     {"mixed start with boundary values", "dndr", 2, GMG_CELL, "red_black", 0, 1, MIXED, NONE, GMG_CYCLE_V, 2, 1, 0, 1, 0, 1e-8},
-    {"mixed start, refined levels", "dd", 1, GMG_VERTEX, "red_black", 0, 0, MIXED, NONE, GMG_CYCLE_V, 2, 1, 0, 1, 0, 1e-3},
-    {"mixed start, refined, with values", "dn", 1, GMG_CELL, "red_black", 0, 1, MIXED, NONE, GMG_CYCLE_V, 2, 1, 0, 1, 0, 1e-3},
+    {"mixed start, outer levels", "dd", 1, GMG_VERTEX, "red_black", 0, 0, MIXED, NONE, GMG_CYCLE_V, 2, 1, 0, 1, 0, 1e-3},
+    {"mixed start, outer levels, with values", "dn", 1, GMG_CELL, "red_black", 0, 1, MIXED, NONE, GMG_CYCLE_V, 2, 1, 0, 1, 0, 1e-3},
     {"mixed start, singular", "nnnn", 2, GMG_CELL, "red_black", 0, 0, MIXED, FLEXIBLE, GMG_CYCLE_V, 1, 1, 0, 1, 0, 1e-8},
     {"CG", "dddd", 2, GMG_CELL, "red_black", 2, 0, SAME, GMG_ACCEL_CG, GMG_CYCLE_V, 0, 1, 0, 1, 0, 1e-8},
     {"flexible CG", "dddd", 2, GMG_CELL, "async", 1, 0, SAME, FLEXIBLE, GMG_CYCLE_V, 0, 2, 0, 1, 0, 1e-8},
@@ -445,7 +445,7 @@ static void run_case(const watched_case *k)
   for (int i = 0; i < 2 * k->dim && k->values; i++)
     if (p.bc[i / 2][i % 2] != GMG_PERIODIC) assert_ok(s.context, gmg_set_boundary_values(s.solver, i / 2, i % 2, arrays[1]));
   watch(s.solver);
-  if (k->dim == 1) assert_true(s.solver->refined_levels > 2);
+  if (k->dim == 1) assert_true(s.solver->outer_levels > 2);
   if (k->legs) buffered = k->legs == 2, give_fused_legs(s.solver);
   const gmg_status status = gmg_solve(s.solver, f, u, &report);
   if (status != (k->rtol < 1e-20 ? GMG_STAGNATED : GMG_OK)) fail_msg("%s: %s", k->name, gmg_context_error(s.context));
@@ -485,7 +485,7 @@ static void coefficients_and_fluxes_are_fresh(void **state)
       expect_fresh(&k, "gmg_solver_update");
       assert_true(checks > 0);
       for (int l = 0; l < s.solver->levels; l++) reads_coefficients("the next solve", &s.solver->level[l].A);
-      for (int l = 0; l < s.solver->refined_levels; l++) reads_coefficients("the next solve", &s.solver->refined[l].A);
+      for (int l = 0; l < s.solver->outer_levels; l++) reads_coefficients("the next solve", &s.solver->outer[l].A);
       expect_fresh(&k, "gmg_solver_update");
       double *out = field(2 * unknowns(&p), 0);
       void *fluxes[3] = {out, NULL, NULL};

@@ -74,7 +74,7 @@ static int postsmooth_back(const gmg_smoother_level *l, void *state, const void 
                            const gmg_update_target *to)
 {
   if (!back_and_forth) return 0;
-  gmg_grid_ops_of(l->exec)->tensor(l->exec, to->prolong, to->coarse, u, 1);
+  gmg_grid_ops_of(l->exec)->transfer(l->exec, to->prolong, to->coarse, u, 1);
   ops_of(l)->sweep(l, state, f, u, steps, leg);
   assert_true(to->x != u && !to->scale && !to->keep);
   memcpy(to->x, u, l->A->cells * sizeof(double));

@@ -25,7 +25,7 @@ static void plan_tells_the_truth(void **state)
     params.smoother = gmg_smoother_by_name(gmg_smoother_name(i % SMOOTHERS));
     params.deterministic = ROUND_ROBIN(deterministic, i), params.fmg = ROUND_ROBIN(fmg, i);
     params.accel = i % ACCELERATED_EVERY ? GMG_ACCEL_NONE : GMG_ACCEL_FLEXIBLE_CG;
-    params.coarse = i % CHOLESKY_EVERY ? GMG_COARSE_CG : GMG_COARSE_CHOLESKY;
+    params.coarse = i % CHOLESKY_EVERY ? GMG_COARSE_CG : GMG_COARSE_DENSE;
     session s = begin_solver(&p, &params, 2);
     assert_ok(s.context, gmg_plan(s.context, &p, &params, info));
     assert_int_equal(info->bytes, s.solver->exec.bytes);

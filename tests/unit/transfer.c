@@ -183,7 +183,7 @@ static void tensor_product(void **state)
         fill_random(u, in, 5);
         fill_random(v, out, 6);
         memcpy(w, v, out * sizeof *w);
-        gmg_grid_ops_of(&x[0].exec)->tensor(&x[0].exec, m, u, v, add);
+        gmg_grid_ops_of(&x[0].exec)->transfer(&x[0].exec, m, u, v, add);
         for (int k = 0; k < rows[2]; k++)
           for (int j = 0; j < rows[1]; j++)
             for (int p = 0; p < rows[0]; p += rows[0] > 100 ? 97 : 1) {
@@ -337,7 +337,7 @@ static void restricts_the_residual(gmg_problem p, gmg_restriction restriction, i
     gmg_problem coarse = p;
     for (int a = 0; a < 3; a++) coarse.n[a] = C->A.n[a];
     gmg_operator_of(&S->exec, &L->A)->residual(&S->exec, &L->A, f, u, L->r);
-    S->grid->tensor(&S->exec, L->restrict_, L->r, C->u, 0);
+    S->grid->transfer(&S->exec, L->restrict_, L->r, C->u, 0);
     double *expected = untyped(&coarse, C->u, C->A.cells), most = 0;
     gmg_operator_of(&S->exec, &L->A)->restrict_residual(&S->exec, &L->A, L->restrict_, f, u, L->r, C->f);
     double *got = untyped(&coarse, C->f, C->A.cells);

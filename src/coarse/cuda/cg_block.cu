@@ -1,5 +1,5 @@
 /* The coarsest grid solved in one launch by one thread block, and the table of CUDA kernels for the bottom of a cycle
-   (coarse/kernels.h). Called by cg.c and cholesky.c through that table.
+   (coarse/kernels.h). Called by cg.c and dense.c through that table.
    - Up to 64 unknowns: the matrix is inverted in double when it changes, and a solve is a product. Conjugate gradients would take
      47 us for 64 unknowns with a jump of beta. They are used only if the matrix is not positive definite.
    - Up to 1536 unknowns: conjugate gradients (cg.c).
@@ -134,7 +134,7 @@ static int cg(const gmg_exec *e, const gmg_bottom_problem *problem, void *invers
   return 1;
 }
 
-/* A dense matrix times a vector, for cholesky.c. A warp computes a row. */
+/* A dense matrix times a vector, for dense.c. A warp computes a row. */
 static __global__ void __launch_bounds__(GMG_THREADS) product_kernel(unsigned n, const double *m, const scalar *x, scalar *y)
 {
   const unsigned row = (blockIdx.x * GMG_THREADS + threadIdx.x) / 32;

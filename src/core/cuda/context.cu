@@ -1,5 +1,5 @@
-/* Contexts on a CUDA device: creation, memory, and the conversion of CUDA errors to a status. Called through the API, GMG_VISIT and
-   gmg_memory_ops (core/exec.h). */
+/* Contexts on a CUDA device: creation, memory, and the conversion of CUDA errors to a status. Called through the API,
+   GMG_WITH_DEVICE and gmg_memory_ops (core/exec.h). */
 extern "C" {
 #include "core/comm.h"
 }
@@ -16,7 +16,7 @@ extern "C" {
 
 static void *cuda_alloc(gmg_context *c, size_t bytes)
 {
-  void *p = NULL; /* GMG_VISIT has made the context's device current */
+  void *p = NULL; /* GMG_WITH_DEVICE has made the context's device current */
   const cudaError_t error = cudaMalloc(&p, bytes);
   if (error == cudaSuccess) return p;
   if (error != cudaErrorMemoryAllocation) gmg_cuda_note(c->device, error, "cudaMalloc"); /* running out of memory is not a failure

@@ -73,7 +73,7 @@ struct gmg_device {
   void *profiler; /* domain of the ranges; NULL: no profiler */
 };
 
-/* The exec's device. It must be current for the calling thread (GMG_VISIT), or launches on its stream fail. */
+/* The exec's device. It must be current for the calling thread (GMG_WITH_DEVICE), or launches on its stream fail. */
 static inline gmg_device *gmg_device_of(const gmg_exec *e) { return e->context->device; }
 
 static inline void gmg_cuda_note(gmg_device *d, cudaError_t error, const char *where)

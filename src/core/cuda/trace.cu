@@ -1,4 +1,4 @@
-/* Times by account and profiler ranges on a CUDA device. Times are measured between events on the stream. Called through
+/* Timers and profiler ranges on a CUDA device. Times are measured between events on the stream. Called through
    gmg_trace_ops (core/exec.h). */
 #include "device.h"
 
@@ -14,9 +14,9 @@
 
 enum { MARKS = 1024 };
 
-/* The time between a mark and the next belongs to the mark's account. */
+/* The time between a mark and the next belongs to the mark's timer. */
 struct gmg_marks {
-  int used, account[MARKS];
+  int used, timer[MARKS];
   cudaEvent_t event[MARKS];
 };
 
@@ -48,27 +48,27 @@ static void add_up(gmg_context *c, gmg_clock *clock)
   gmg_cuda_note(c->device, cudaEventSynchronize(m->event[last]), "time of the levels");
   for (int i = 0; i < last; i++) {
     float milliseconds = 0;
-    if (m->account[i] < 0) continue;
+    if (m->timer[i] < 0) continue;
     const cudaError_t error = cudaEventElapsedTime(&milliseconds, m->event[i], m->event[i + 1]);
     gmg_cuda_note(c->device, error, "time of the levels");
-    clock->seconds[m->account[i]] += error == cudaSuccess ? 1e-3 * milliseconds : NAN;
+    clock->seconds[m->timer[i]] += error == cudaSuccess ? 1e-3 * milliseconds : NAN;
   }
   const cudaEvent_t first = m->event[0];
-  m->event[0] = m->event[last], m->account[0] = m->account[last];
+  m->event[0] = m->event[last], m->timer[0] = m->timer[last];
   m->event[last] = first; /* if last is 0, this changes nothing */
   m->used = 1;
 }
 
-static void charge(gmg_context *c, gmg_clock *clock, int account)
+static void start_timer(gmg_context *c, gmg_clock *clock, int timer)
 {
   gmg_marks *m = clock->marks;
-  if (!m || account == clock->account) return;
+  if (!m || timer == clock->timer) return;
   if (m->used == MARKS) add_up(c, clock);
   gmg_cuda_note(c->device, cudaEventRecord(m->event[m->used], c->device->stream), "time of the levels");
-  m->account[m->used++] = clock->account = account;
+  m->timer[m->used++] = clock->timer = timer;
 }
 
-static void settle(gmg_context *c, gmg_clock *clock)
+static void read_timers(gmg_context *c, gmg_clock *clock)
 {
   if (clock->marks && clock->marks->used > 0) add_up(c, clock);
   for (int l = 0; !clock->marks && l < GMG_MAX_LEVELS; l++) clock->seconds[l] = NAN;
@@ -85,7 +85,7 @@ void gmg_profiler_end(gmg_device *d)
   if (d->profiler) nvtxDomainDestroy((nvtxDomainHandle_t)d->profiler);
 }
 
-static void range_begin(gmg_context *c, int level, const char *operation)
+static void profile_begin(gmg_context *c, int level, const char *operation)
 {
   char text[64];
   nvtxEventAttributes_t range = {};
@@ -97,7 +97,7 @@ static void range_begin(gmg_context *c, int level, const char *operation)
   nvtxDomainRangePushEx((nvtxDomainHandle_t)c->device->profiler, &range);
 }
 
-static void range_end(gmg_context *c)
+static void profile_end(gmg_context *c)
 {
   if (c->device->profiler) nvtxDomainRangePop((nvtxDomainHandle_t)c->device->profiler);
 }
@@ -106,9 +106,9 @@ static void range_end(gmg_context *c)
 
 void gmg_profiler_begin(gmg_device *d) { d->profiler = NULL; }
 void gmg_profiler_end(gmg_device *d) { (void)d; }
-static void range_begin(gmg_context *c, int level, const char *operation) { (void)c, (void)level, (void)operation; }
-static void range_end(gmg_context *c) { (void)c; }
+static void profile_begin(gmg_context *c, int level, const char *operation) { (void)c, (void)level, (void)operation; }
+static void profile_end(gmg_context *c) { (void)c; }
 
 #endif
 
-extern "C" const gmg_trace_ops gmg_trace_cuda = {clock_create, clock_destroy, charge, settle, range_begin, range_end};
+extern "C" const gmg_trace_ops gmg_trace_cuda = {clock_create, clock_destroy, start_timer, read_timers, profile_begin, profile_end};

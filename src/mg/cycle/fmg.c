@@ -12,7 +12,7 @@ void gmg_fmg_restrict_faces(const gmg_solver *s, const gmg_exec *e, gmg_level *L
       gmg_map maps[3] = {L->average[0], L->average[1], L->average[2]};
       maps[a] = s->single_cell_map[e->type];
       gmg_exchange_wall(e, &L->A, a, L->faces.g[a][side]);
-      gmg_grid_ops_of(e)->tensor(e, maps, L->faces.g[a][side], C->faces.g[a][side], 0);
+      gmg_grid_ops_of(e)->transfer(e, maps, L->faces.g[a][side], C->faces.g[a][side], 0);
     }
 }
 
@@ -33,7 +33,7 @@ static void restrict_data(gmg_solver *s, const void *f, const void *f_eff)
     gmg_level *L = &s->level[l], *C = &s->level[l + 1];
     if (l > first) {
       gmg_exchange(e, &L->A, L->r);
-      s->mg.grid->tensor(e, L->average, L->r, C->r, 0);
+      s->mg.grid->transfer(e, L->average, L->r, C->r, 0);
     }
     e->vector->copy(e, C->A.cells, C->r, C->f);
     if (s->has_values) {
@@ -68,7 +68,7 @@ static void interpolate(gmg_solver *s, int l, gmg_layout at, void *u)
 static void ascend(gmg_solver *s, int l, const void *f, void *u)
 {
   const gmg_level *L = &s->level[l];
-  gmg_charge(s, l);
+  gmg_start_timer(s, l);
   interpolate(s, l, gmg_layout_of(&L->A), u);
   gmg_project(s, s->levels_exec, L, u);
   for (int i = 0; i < s->params.fmg; i++) (void)gmg_cycle(&s->mg, l, f, u, s->params.cycle, GMG_FROM_CURRENT, NULL);
@@ -78,10 +78,10 @@ gmg_correction gmg_fmg_approximate(gmg_solver *s, const void *f, const void *f_e
 {
   const int coarsest = s->levels - 1;
   const gmg_level *C = &s->level[coarsest];
-  gmg_charge(s, 0);
+  gmg_start_timer(s, 0);
   restrict_data(s, f, f_eff);
   (void)gmg_cycle(&s->mg, coarsest, C->f, C->u, s->params.cycle, GMG_FROM_CURRENT, NULL);
-  for (int l = coarsest - 1; l > 0 && l >= s->refined_levels; l--) ascend(s, l, s->level[l].f, s->level[l].u);
+  for (int l = coarsest - 1; l > 0 && l >= s->outer_levels; l--) ascend(s, l, s->level[l].f, s->level[l].u);
   return s->fmg->finish(s, f_eff, u);
 }
 
@@ -98,11 +98,11 @@ static int restrict_finest(gmg_solver *s, const void *f, const void *f_eff)
 
 static gmg_correction finish(gmg_solver *s, const void *f_eff, void *u)
 {
-  gmg_charge(s, 0);
+  gmg_start_timer(s, 0);
   interpolate(s, 0, s->layouts.u, u);
   gmg_project_u(s, u);
   for (int i = 0; i < s->params.fmg; i++) gmg_improve(s, f_eff, u);
-  gmg_charge(s, 0);
+  gmg_start_timer(s, 0);
   return (gmg_correction){.z = NULL};
 }
 

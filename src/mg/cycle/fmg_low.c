@@ -1,47 +1,47 @@
 /* Full multigrid start for levels in low precision. Coarse levels compute everything in low precision, as long as its rounding is
-   small compared with the error of the scheme. The other levels (gmg_fmg_needs_refinement(); always the finest) are the refined
-   levels. They keep f and u in the problem's type, and improve u by corrections: residuals in the problem's type, cycles in low
-   precision. Called by fmg.c. */
+   small compared with the error of the scheme. The other levels (gmg_fmg_needs_outer_level(); always the finest) are the
+   outer levels. They keep f and u in the problem's type, and improve u by corrections: residuals in the problem's type,
+   cycles in low precision. Called by fmg.c. */
 #include "cycle.h"
 
-/* Layouts of f and u of a refined level: on the finest those of the caller's arrays. */
-static gmg_layout data_layout(const gmg_solver *s, int l) { return l == 0 ? s->layouts.f : gmg_layout_of(&s->refined[l].A); }
-static gmg_layout solution_layout(const gmg_solver *s, int l) { return l == 0 ? s->layouts.u : gmg_layout_of(&s->refined[l].A); }
+/* Layouts of f and u of an outer level: on the finest those of the caller's arrays. */
+static gmg_layout data_layout(const gmg_solver *s, int l) { return l == 0 ? s->layouts.f : gmg_layout_of(&s->outer[l].A); }
+static gmg_layout solution_layout(const gmg_solver *s, int l) { return l == 0 ? s->layouts.u : gmg_layout_of(&s->outer[l].A); }
 
-/* Computes f and g of the refined levels. Returns f of the last refined level, before boundary values are folded in. Its ghosts are
-   fresh. */
-static const void *restrict_refined(gmg_solver *s, const void *f)
+/* Computes f and g of the outer levels. Returns f of the last outer level, before boundary values are
+   folded in. Its ghosts are fresh. */
+static const void *restrict_on_outer_levels(gmg_solver *s, const void *f)
 {
-  for (int l = 0; l + 1 < s->refined_levels; l++) {
-    gmg_level *R = &s->refined[l], *C = &s->refined[l + 1];
+  for (int l = 0; l + 1 < s->outer_levels; l++) {
+    gmg_level *R = &s->outer[l], *C = &s->outer[l + 1];
     gmg_exchange(&s->exec, &R->A, f);
     gmg_transfer(&s->exec, R->average, data_layout(s, l), f, gmg_layout_of(&C->A), C->f);
     if (s->has_values) gmg_fmg_restrict_faces(s, &s->exec, R, C);
     f = C->f;
   }
-  gmg_exchange(&s->exec, &s->refined[s->refined_levels - 1].A, f);
+  gmg_exchange(&s->exec, &s->outer[s->outer_levels - 1].A, f);
   return f;
 }
 
 /* Folds boundary values into f. Called after the next coarser level has read f. */
-static void fold_refined(gmg_solver *s)
+static void fold_on_outer_levels(gmg_solver *s)
 {
-  for (int l = 1; l < s->refined_levels; l++) {
-    gmg_level *R = &s->refined[l];
+  for (int l = 1; l < s->outer_levels; l++) {
+    gmg_level *R = &s->outer[l];
     if (s->has_values) s->grid->fold(&s->exec, &R->A, &R->faces, R->f);
     gmg_project(s, &s->exec, R, R->f);
   }
 }
 
-/* Converts the boundary values of the last refined level to low precision. */
+/* Converts the boundary values of the last outer level to low precision. */
 static void convert_faces(gmg_solver *s)
 {
-  const int l = s->refined_levels - 1;
-  const gmg_operator *A = &s->refined[l].A;
+  const int l = s->outer_levels - 1;
+  const gmg_operator *A = &s->outer[l].A;
   for (int a = 0; a < s->problem.dim; a++)
     for (int side = 0; side < 2; side++)
-      if (s->refined[l].faces.g[a][side])
-        s->vector->scale_to_low(&s->exec, A->cells / A->n[a], &s->scales->data.divisor, s->refined[l].faces.g[a][side],
+      if (s->outer[l].faces.g[a][side])
+        s->vector->scale_to_low(&s->exec, A->cells / A->n[a], &s->scales->data.divisor, s->outer[l].faces.g[a][side],
                                 s->level[l].faces.g[a][side]);
 }
 
@@ -49,11 +49,11 @@ static void convert_faces(gmg_solver *s)
    space. */
 static int restrict_finest(gmg_solver *s, const void *f, const void *f_eff)
 {
-  const int last = s->refined_levels - 1;
+  const int last = s->outer_levels - 1;
   gmg_level *C = &s->level[last + 1];
   void *room = s->level[0].u;
-  gmg_transfer(&s->exec, s->refined[last].average, data_layout(s, last), restrict_refined(s, f), gmg_layout_of(&C->A), room);
-  fold_refined(s);
+  gmg_transfer(&s->exec, s->outer[last].average, data_layout(s, last), restrict_on_outer_levels(s, f), gmg_layout_of(&C->A), room);
+  fold_on_outer_levels(s);
   if (s->singular) s->vector->subtract_mean(&s->exec, C->A.cells, room); /* the mean is removed later anyway; a large mean would
                                                                             leave no digits of the rest */
   if (!s->has_values) {
@@ -66,19 +66,19 @@ static int restrict_finest(gmg_solver *s, const void *f, const void *f_eff)
   return last;
 }
 
-/* Returns the field to interpolate from to refined level l, with fresh ghosts, and sets the map. If the coarser level's u is in low
-   precision, it is converted to the problem's type, in level[0].u as work space. */
+/* Returns the field to interpolate from to outer level l, with fresh ghosts, and sets the map. If the coarser
+   level's u is in low precision, it is converted to the problem's type, in level[0].u as work space. */
 static const void *coarse_of(gmg_solver *s, int l, const gmg_map **map)
 {
-  gmg_level *C = &s->level[l + 1], *R = &s->refined[l + 1];
+  gmg_level *C = &s->level[l + 1], *R = &s->outer[l + 1];
   const int padded = gmg_fmg_needs_padding(s, l);
   void *room = s->level[0].u;
-  *map = padded ? s->refined[l].interpolate : s->refined[l].prolong;
-  if (l + 1 == s->refined_levels) {
+  *map = padded ? s->outer[l].interpolate : s->outer[l].prolong;
+  if (l + 1 == s->outer_levels) {
     const size_t cells = padded ? gmg_padded_cells(&C->A) : C->A.cells;
     if (padded) gmg_fmg_pad(s, s->levels_exec, C, C->u, C->padded);
     const void *from = padded ? C->padded : C->u;
-    s->vector->correct(&s->exec, cells, gmg_correction_by_levels(s, from, &s->scales->data.divisor), 0, room);
+    s->vector->correct(&s->exec, cells, gmg_correction_from_levels(s, from, &s->scales->data.divisor), 0, room);
     if (!padded) gmg_exchange(&s->exec, &C->A, room);
     return room;
   }
@@ -87,17 +87,17 @@ static const void *coarse_of(gmg_solver *s, int l, const gmg_map **map)
   return padded ? room : R->u;
 }
 
-/* Interpolates u to a refined level and improves it by params.fmg corrections. Returns the last correction, which the caller
+/* Interpolates u to an outer level and improves it by params.fmg corrections. Returns the last correction, which the caller
    adds. */
 static gmg_correction refine(gmg_solver *s, int l, const void *f, void *u)
 {
-  const gmg_level *R = &s->refined[l];
+  const gmg_level *R = &s->outer[l];
   void *const r = s->level[l].f;
   const double *divisor = &s->scales->data.divisor;
   const gmg_map *map;
   const void *coarse = coarse_of(s, l, &map);
   const gmg_layout at = solution_layout(s, l);
-  const gmg_operator A = l == 0 ? gmg_on_arrays(s, f) : R->A;
+  const gmg_operator A = l == 0 ? gmg_operator_on_arrays(s, f) : R->A;
   gmg_correction c = {.z = NULL};
   s->op->interpolated_residual(&s->exec, &A, map, coarse, f, u, divisor, r);
   for (int i = 0; i < s->params.fmg; i++) {
@@ -113,13 +113,13 @@ static gmg_correction refine(gmg_solver *s, int l, const void *f, void *u)
 
 static gmg_correction finish(gmg_solver *s, const void *f_eff, void *u)
 {
-  for (int l = s->refined_levels - 1; l > 0; l--) {
-    const gmg_level *R = &s->refined[l];
-    gmg_charge(s, l);
+  for (int l = s->outer_levels - 1; l > 0; l--) {
+    const gmg_level *R = &s->outer[l];
+    gmg_start_timer(s, l);
     const gmg_correction c = refine(s, l, R->f, R->u);
     if (c.z) gmg_array_correct(&s->exec, solution_layout(s, l), c, 1, R->u);
   }
-  gmg_charge(s, 0);
+  gmg_start_timer(s, 0);
   return refine(s, 0, f_eff, u);
 }
 

@@ -8,11 +8,11 @@
 static void solve_residual(gmg_solver *s, const void *f, void *u)
 {
   gmg_level *L = &s->level[0];
-  const gmg_operator A = gmg_on_arrays(s, f);
+  const gmg_operator A = gmg_operator_on_arrays(s, f);
   gmg_exchange(&s->exec, &A, u);
   s->op->residual(&s->exec, &A, f, u, L->f);
   (void)gmg_cycle(&s->mg, 0, L->f, L->u, s->params.cycle, GMG_FROM_ZERO, NULL);
-  gmg_charge(s, 0);
+  gmg_start_timer(s, 0);
   gmg_add_correction(s, (gmg_correction){.z = L->u}, u);
 }
 
@@ -27,6 +27,6 @@ gmg_correction gmg_correct(gmg_solver *s, int l, const double *scale, int keep, 
   const gmg_level *L = &s->level[l];
   const gmg_update_target to = {.x = x, .layout = at, .scale = scale, .keep = keep};
   const int done = gmg_cycle(&s->mg, l, L->f, L->u, s->params.cycle, GMG_FROM_ZERO, &to);
-  gmg_charge(s, l);
-  return gmg_correction_by_levels(s, done ? NULL : L->u, scale);
+  gmg_start_timer(s, l);
+  return gmg_correction_from_levels(s, done ? NULL : L->u, scale);
 }

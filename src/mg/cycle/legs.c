@@ -38,7 +38,7 @@ static void prolong(const gmg_multigrid *m, int l, void *u)
   GMG_AT_LEVEL(m->solver, l, "prolong");
   gmg_exchange(m->exec, &L[1].A, L[1].u);
   if (L->operator_dependent) m->grid->prolong_faces(m->exec, &L->A, L->prolong, L[1].u, u);
-  else m->grid->tensor(m->exec, L->prolong, L[1].u, u, 1);
+  else m->grid->transfer(m->exec, L->prolong, L[1].u, u, 1);
 }
 
 /* --- plain legs: one operation after the other ------------------------------------------------------------------------- */

@@ -69,10 +69,10 @@ static gmg_array array_of_beta(const gmg_problem *p, int a)
 typedef struct {
   const char *name;
   double weakest, strongest;
-} entry_size;
+} entry_magnitude;
 
 /* What the kind of operator finds itself. */
-static gmg_status measure(const gmg_exec *e, const gmg_problem *p, gmg_coefficients *found, entry_size *size)
+static gmg_status measure(const gmg_exec *e, const gmg_problem *p, gmg_coefficients *found, entry_magnitude *size)
 {
   const gmg_operator_kind *kind = gmg_operator_kind_of(p);
   gmg_measured x = {.beta = {0}};
@@ -81,7 +81,7 @@ static gmg_status measure(const gmg_exec *e, const gmg_problem *p, gmg_coefficie
   for (int a = 0; a < 3; a++) found->beta_mean[a] = x.beta[a];
   found->sigma_least = x.sigma.least, found->sigma_mean = x.sigma.mean, found->sigma_most = x.sigma.most;
   memcpy(found->asymmetry, x.asymmetry, sizeof x.asymmetry);
-  *size = (entry_size){"the stencil's centre", x.diagonal.least, x.diagonal.most};
+  *size = (entry_magnitude){"the stencil's centre", x.diagonal.least, x.diagonal.most};
   return GMG_OK;
 }
 
@@ -111,7 +111,7 @@ static gmg_status check_beta(const gmg_exec *e, const gmg_problem *p, gmg_coeffi
 
 /* The constant shift must be 0, or its quotients with the entries of A must be in the range of the type. There is no such lower
    bound for an array sigma, which may fall to 0 gradually. */
-static gmg_status check_shift(const gmg_exec *e, const gmg_problem *p, entry_size size)
+static gmg_status check_shift(const gmg_exec *e, const gmg_problem *p, entry_magnitude size)
 {
   const gmg_type_traits *type = gmg_type_traits_of(p->type);
   const double most = type->largest / 64 * fmin(1, size.weakest), least = type->smallest * fmax(1, size.strongest);
@@ -129,7 +129,7 @@ static gmg_status check_shift(const gmg_exec *e, const gmg_problem *p, entry_siz
    computed A is singular although the problem is not: such problems are refused. The term of a Robin wall is in the rows beside it
    alone, divided by their mesh width. */
 static gmg_status check_nearly_singular(const gmg_exec *e, const gmg_problem *p, const gmg_coefficients *found, double narrowest,
-                                        entry_size size)
+                                        entry_magnitude size)
 {
   const double lost = gmg_type_traits_of(p->type)->epsilon / 2 * size.weakest, reaction = gmg_operator_shift(p) + found->sigma_most;
   double robin = 0;
@@ -155,7 +155,7 @@ gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_c
   *found = (gmg_coefficients){.beta_mean = {1, 1, 1}, .beta_least = 1, .beta_most = 1};
   find_widths(p, &narrowest, &widest);
   GMG_TRY(check_beta(e, p, found));
-  entry_size size = {"beta / h^2", found->beta_least / widest / widest, found->beta_most / narrowest / narrowest};
+  entry_magnitude size = {"beta / h^2", found->beta_least / widest / widest, found->beta_most / narrowest / narrowest};
   GMG_TRY(measure(e, p, found, &size));
   GMG_TRY(check_shift(e, p, size));
   if (p->sigma) {
@@ -216,10 +216,10 @@ void gmg_load_coefficients(gmg_solver *s, const gmg_problem *p)
   if (kind->load) kind->load(&s->exec, p, &fine->faces, &fine->A);
   exchange_coefficients(&s->exec, &fine->A);
   for (int l = 0; l < s->levels; l++) {
-    if (l > 0 && l < s->refined_levels) coarsen(&s->exec, &s->refined[l - 1], &s->refined[l]);
-    if (l >= s->refined_levels && l > 0) coarsen(s->levels_exec, &s->level[l - 1], &s->level[l]);
-    if (l < s->refined_levels && kind->to_low) {
-      kind->to_low(&s->exec, &s->refined[l].A, &s->level[l].A);
+    if (l > 0 && l < s->outer_levels) coarsen(&s->exec, &s->outer[l - 1], &s->outer[l]);
+    if (l >= s->outer_levels && l > 0) coarsen(s->levels_exec, &s->level[l - 1], &s->level[l]);
+    if (l < s->outer_levels && kind->to_low) {
+      kind->to_low(&s->exec, &s->outer[l].A, &s->level[l].A);
       exchange_coefficients(s->levels_exec, &s->level[l].A);
     }
   }

@@ -73,7 +73,7 @@ gmg_status gmg_create_grid(gmg_solver *s, gmg_exec *e, gmg_level *L, const gmg_a
 static void describe(const gmg_solver *s, gmg_level *L, const int coarsened[3])
 {
   for (int a = 0; a < 3; a++) L->A.coarsened[a] = coarsened[a];
-  L->A.adjoint = restrict_by_adjoint(s, coarsened);
+  L->A.restricts_by_adjoint = restrict_by_adjoint(s, coarsened);
   L->operator_dependent = L->A.face[0] && !s->symmetric;
 }
 
@@ -94,11 +94,11 @@ static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], con
   if (s->corrections->create_level) GMG_TRY(s->corrections->create_level(s, l, axis, is_coarsest));
   gmg_exec *e = s->levels_exec;
   describe(s, L, coarsened);
-  if (l < s->refined_levels) describe(s, &s->refined[l], coarsened);
+  if (l < s->outer_levels) describe(s, &s->outer[l], coarsened);
   if (l > 0) {
     GMG_TRY(gmg_create_field(e, "solution of a coarse level", L->A.cells, &L->u));
     GMG_TRY(gmg_create_field(e, "right-hand side of a coarse level", L->A.cells, &L->f));
-    if (with_fmg && l >= s->refined_levels)
+    if (with_fmg && l >= s->outer_levels)
       GMG_TRY(gmg_create_field(e, "ghosts of a full multigrid start", gmg_padded_cells(&L->A), &L->padded));
   }
   return gmg_create_field(e, "residual", L->A.cells, &L->r);
@@ -113,7 +113,8 @@ static gmg_status create_maps(const gmg_solver *s, gmg_exec *e, gmg_level *L, co
     gmg_map_kind kind;
     gmg_map *map;
   } maps[] = {{1, L->operator_dependent ? GMG_MAP_PROLONG_LINEAR : GMG_MAP_PROLONG, L->prolong},
-              {L->r || faces || L->A.kind->is_galerkin, L->A.adjoint ? GMG_MAP_RESTRICT_ADJOINT : GMG_MAP_RESTRICT, L->restrict_},
+              {L->r || faces || L->A.kind->is_galerkin,
+               L->A.restricts_by_adjoint ? GMG_MAP_RESTRICT_ADJOINT : GMG_MAP_RESTRICT, L->restrict_},
               {with_fmg || L->A.sigma, GMG_MAP_RESTRICT, L->average},
               {with_fmg, GMG_MAP_INTERPOLATE, L->interpolate},
               {faces, GMG_MAP_FACES, L->faces_map}};
@@ -123,11 +124,11 @@ static gmg_status create_maps(const gmg_solver *s, gmg_exec *e, gmg_level *L, co
   return GMG_OK;
 }
 
-/* Builds the maps and chooses the legs of level l. A refined level needs maps only for a full multigrid start. */
+/* Builds the maps and chooses the legs of level l. An outer level needs maps only for a full multigrid start. */
 static gmg_status connect(gmg_solver *s, int l, const gmg_axis fine[3], const gmg_axis coarse[3])
 {
   GMG_TRY(create_maps(s, s->levels_exec, &s->level[l], fine, coarse));
-  if (l < s->refined_levels && s->params.fmg > 0) GMG_TRY(create_maps(s, &s->exec, &s->refined[l], fine, coarse));
+  if (l < s->outer_levels && s->params.fmg > 0) GMG_TRY(create_maps(s, &s->exec, &s->outer[l], fine, coarse));
   gmg_choose_legs(&s->mg, l);
   return GMG_OK;
 }

@@ -13,7 +13,7 @@ static const double MAX_COEFFICIENT = 1e25, MIN_COEFFICIENT = 1e-25;
    - MAX_ROUNDING_ACCELERATED: with acceleration, which corrects the few modes that a cycle then misses. */
 static const double MAX_ROUNDING_AUTO = 0.9, MAX_ROUNDING = 1, MAX_ROUNDING_ACCELERATED = 20;
 /* Limit of rounding / discretisation error, both estimated, in a full multigrid start with only the finest grid in the problem's
-   type. Levels whose quotient is larger are refined like the finest grid (docs/weights.md). */
+   type. Levels whose quotient is larger are kept in high precision, like the finest grid (docs/weights.md). */
 static const double MAX_FMG_ROUNDING = 1;
 /* Limit of largest / smallest beta. Above it low-precision corrections cost iterations: 20 instead of 16 for f = 1 and a ball in
    which beta is 1e6 times larger. */
@@ -76,7 +76,7 @@ static int is_worthwhile(const gmg_solver *s)
          gmg_builtin_of(p->smoother) && gmg_low_floor(s, &s->finest->A) <= MAX_ROUNDING_AUTO;
 }
 
-int gmg_fmg_needs_refinement(const gmg_solver *s, const gmg_operator *A) { return gmg_fmg_rounding(s, A) > MAX_FMG_ROUNDING; }
+int gmg_fmg_needs_outer_level(const gmg_solver *s, const gmg_operator *A) { return gmg_fmg_rounding(s, A) > MAX_FMG_ROUNDING; }
 
 /* Sets the exec of the levels, and all tables that depend on it. */
 static void compute_in(gmg_solver *s, gmg_exec *e, const gmg_correction_ops *corrections)
@@ -101,8 +101,9 @@ gmg_status gmg_choose_precision(gmg_solver *s)
   if (status == GMG_OK) status = check_parameters(s);
   if (status == GMG_OK) status = gmg_check_precision(s);
   if (asked == GMG_PRECISION_MIXED && status != GMG_OK) return status;
-  if (status == GMG_OK && (asked == GMG_PRECISION_MIXED || is_worthwhile(s))) compute_in(s, &s->low_exec, &gmg_low_type);
-  else compute_in(s, &s->exec, &gmg_same_type);
+  if (status == GMG_OK && (asked == GMG_PRECISION_MIXED || is_worthwhile(s)))
+    compute_in(s, &s->low_exec, &gmg_corrections_low_precision);
+  else compute_in(s, &s->exec, &gmg_corrections_same_precision);
   if (s->params.coarse_rtol == 0) s->params.coarse_rtol = gmg_type_traits_of(s->levels_exec->type)->coarse_rtol;
   s->context->error[0] = 0;
   return GMG_OK;

@@ -13,7 +13,7 @@ static void start(gmg_solver *s, gmg_iteration *it)
   it->norm = NAN;
   GMG_AT_LEVEL(s, 0, "residual");
   s->vector->fill(&s->exec, sizeof *s->cg / s->exec.real_size, 0, s->cg);
-  const gmg_operator A = gmg_on_arrays(s, it->f);
+  const gmg_operator A = gmg_operator_on_arrays(s, it->f);
   gmg_exchange(&s->exec, &A, it->u);
   s->op->residual(&s->exec, &A, it->f, it->u, s->krylov.r);
   if (it->wait) it->norm = s->vector->norm2(&s->exec, s->finest->A.cells, s->krylov.r);
@@ -36,7 +36,7 @@ static void cycle(gmg_solver *s, gmg_iteration *it)
   const int flexible = s->params.accel == GMG_ACCEL_FLEXIBLE_CG;
 
   const gmg_correction z = s->corrections->precondition(s, it);
-  gmg_charge(s, 0);
+  gmg_start_timer(s, 0);
   gmg_project(s, s->levels_exec, L, (void *)z.z); /* otherwise u drifts */
   if (!flexible || it->has_direction) s->grid->cg_beta(e, A, z, flexible ? q : r, flexible, s->cg); /* q is not set in the first
                                                                                                        iteration */

@@ -59,7 +59,7 @@ typedef struct gmg_correction_ops {
      may change. */
   void (*begin_watch)(gmg_solver *s, gmg_iteration *it, int finite, const void **f, void **u);
 } gmg_correction_ops;
-extern const gmg_correction_ops gmg_same_type, gmg_low_type;
+extern const gmg_correction_ops gmg_corrections_same_precision, gmg_corrections_low_precision;
 
 /* rhs.c. f with boundary values folded in and, if singular, its mean removed; f itself if neither applies. With mean_removed = NULL
    it does not wait. */

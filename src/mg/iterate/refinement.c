@@ -16,7 +16,7 @@ static gmg_correction correction_for(gmg_solver *s, int keep, void *x)
 static double measure(gmg_solver *s, gmg_iteration *it, const double *divisor, void *low, double *f_norm, gmg_wait wait)
 {
   GMG_AT_LEVEL(s, 0, "residual");
-  const gmg_operator A = gmg_on_arrays(s, it->f);
+  const gmg_operator A = gmg_operator_on_arrays(s, it->f);
   gmg_exchange(&s->exec, &A, it->u);
   return s->op->measure_residual(&s->exec, &A, it->f, it->u, divisor, &s->scales->residual, low, f_norm, wait);
 }
@@ -75,7 +75,7 @@ static void correct(gmg_solver *s, gmg_iteration *it, const double *divisor, gmg
     note_low_residual(it, measure(s, it, divisor, s->level[0].f, NULL, GMG_WAIT));
   } else {
     GMG_AT_LEVEL(s, 0, "residual");
-    const gmg_operator A = gmg_on_arrays(s, it->f);
+    const gmg_operator A = gmg_operator_on_arrays(s, it->f);
     exchange_corrected(s, c, it->u);
     note_low_residual(it, s->op->correct_residual(&s->exec, &A, c, it->f, it->u, divisor, &s->scales->residual, s->level[0].f,
                                                   GMG_WAIT));
@@ -113,7 +113,7 @@ static void start_from(gmg_solver *s, gmg_iteration *it, gmg_correction c)
 
 static void loop(gmg_solver *s, const void *f, void *u)
 {
-  const gmg_operator A = gmg_on_arrays(s, f);
+  const gmg_operator A = gmg_operator_on_arrays(s, f);
   const int with_first = gmg_loop_measures_first(s);
   if (with_first) {
     gmg_exchange(&s->exec, &A, u);
@@ -152,22 +152,22 @@ const gmg_method gmg_refinement = {.start = start,
 
 /* --- allocation ---------------------------------------------------------------------------------------------------------- */
 
-/* Level 0 becomes a copy in low precision. The finest grid in the problem's type becomes the first refined level. A full multigrid
-   start restricts boundary values from it. */
-static gmg_status refine_finest(gmg_solver *s, const gmg_axis axis[3])
+/* Level 0 becomes a copy in low precision. The finest grid in the problem's type becomes the first outer
+   level. A full multigrid start restricts boundary values from it. */
+static gmg_status make_finest_outer(gmg_solver *s, const gmg_axis axis[3])
 {
-  s->refined[0] = s->level[0];
-  s->level[0] = (gmg_level){.volume = s->refined[0].volume};
-  s->finest = &s->refined[0];
-  s->refined_levels = 1;
+  s->outer[0] = s->level[0];
+  s->level[0] = (gmg_level){.volume = s->outer[0].volume};
+  s->finest = &s->outer[0];
+  s->outer_levels = 1;
   return gmg_create_grid(s, s->levels_exec, &s->level[0], axis, s->params.fmg > 0);
 }
 
-/* Builds a coarser refined level. f holds the data of a full multigrid start, u its solution. */
-static gmg_status refine_coarser(gmg_solver *s, int l, const gmg_axis axis[3])
+/* Builds a coarser outer level. f holds the data of a full multigrid start, u its solution. */
+static gmg_status make_outer(gmg_solver *s, int l, const gmg_axis axis[3])
 {
-  gmg_level *R = &s->refined[l];
-  s->refined_levels = l + 1;
+  gmg_level *R = &s->outer[l];
+  s->outer_levels = l + 1;
   GMG_TRY(gmg_create_grid(s, &s->exec, R, axis, 1));
   GMG_TRY(gmg_create_field(&s->exec, "solution of a coarse level", R->A.cells, &R->u));
   return gmg_create_field(&s->exec, "right-hand side of a coarse level", R->A.cells, &R->f);
@@ -175,9 +175,9 @@ static gmg_status refine_coarser(gmg_solver *s, int l, const gmg_axis axis[3])
 
 static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], int is_coarsest)
 {
-  if (l == 0) return refine_finest(s, axis);
-  const int may = s->params.fmg > 0 && s->refined_levels == l && l < GMG_MAX_REFINED_LEVELS && !is_coarsest;
-  return may && gmg_fmg_needs_refinement(s, &s->level[l - 1].A) ? refine_coarser(s, l, axis) : GMG_OK;
+  if (l == 0) return make_finest_outer(s, axis);
+  const int may = s->params.fmg > 0 && s->outer_levels == l && l < GMG_MAX_OUTER_LEVELS && !is_coarsest;
+  return may && gmg_fmg_needs_outer_level(s, &s->level[l - 1].A) ? make_outer(s, l, axis) : GMG_OK;
 }
 
 /* Allocates the fields of corrections. A full multigrid start uses level 0's u as work space for the padded field of level 1 in the
@@ -215,7 +215,7 @@ static gmg_correction precondition(gmg_solver *s, gmg_iteration *it)
   if (!it->is_stored && !isnan(it->norm)) it->scale_norm = it->norm;
   it->has_scale = 1;
   gmg_replay(s, low_cycle, L->f, L->u);
-  return gmg_correction_by_levels(s, L->u, &s->scales->residual.divisor);
+  return gmg_correction_from_levels(s, L->u, &s->scales->residual.divisor);
 }
 
 /* A step of the acceleration, which also updates the low-precision copy of the residual. */
@@ -240,7 +240,7 @@ static void begin_watch(gmg_solver *s, gmg_iteration *it, int finite, const void
   *u = L->u;
 }
 
-const gmg_correction_ops gmg_low_type = {.precision = GMG_PRECISION_MIXED,
+const gmg_correction_ops gmg_corrections_low_precision = {.precision = GMG_PRECISION_MIXED,
                                          .fmg = &gmg_fmg_low_type,
                                          .plain = &gmg_refinement,
                                          .create_level = create_level,

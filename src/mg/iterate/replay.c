@@ -8,7 +8,7 @@
 static int can_be_recorded(const gmg_solver *s)
 {
   const gmg_params *q = &s->params;
-  return s->exec.graph && !s->replay_depth && !s->recording_failed && !q->time_levels && gmg_builtin_of(q->smoother);
+  return s->exec.graph && !s->replay_depth && !s->recording_failed && !q->report_level_times && gmg_builtin_of(q->smoother);
 }
 
 static int same(const gmg_recording *a, const gmg_recording *b)

@@ -58,10 +58,10 @@ static void judge_again(gmg_solver *s, gmg_progress *p, double norm)
    If the true residual has stopped falling, it is at the floor. */
 static int recursion_is_at_floor(gmg_solver *s, gmg_progress *p)
 {
-  const int met = p->verdict == GMG_MET;
+  const int met = p->verdict == GMG_VERDICT_CONVERGED;
   const double recursion = gmg_residual_now(p), truth = gmg_true_residual(s, &p->it, NULL);
   judge_again(s, p, truth);
-  if (p->verdict == GMG_MET || (!met && truth < MAX_DRIFT * recursion)) return 0;
+  if (p->verdict == GMG_VERDICT_CONVERGED || (!met && truth < MAX_DRIFT * recursion)) return 0;
   p->floor = gmg_floor_of(s, p->it.u);
   if (truth <= NEAR_FLOOR * p->floor && truth > p->true_before / 2) return 1;
   p->true_before = truth;
@@ -74,10 +74,10 @@ static int is_at_floor(gmg_solver *s, gmg_progress *p)
 {
   if (s->method->norm_is_recursive) {
     const double rounding = gmg_type_traits_of(s->problem.type)->epsilon * p->state.f_norm;
-    const int doubtful = p->verdict != GMG_GO_ON || gmg_residual_now(p) <= rounding;
+    const int doubtful = p->verdict != GMG_VERDICT_CONTINUE || gmg_residual_now(p) <= rounding;
     return doubtful && recursion_is_at_floor(s, p);
   }
-  if (p->verdict != GMG_STOPPED_FALLING) return 0;
+  if (p->verdict != GMG_VERDICT_STALLED) return 0;
   p->floor = gmg_floor_of(s, p->it.u);
   return gmg_residual_now(p) <= NEAR_FLOOR * p->floor;
 }
@@ -101,7 +101,7 @@ static void discard_bad_start(gmg_solver *s, gmg_progress *p)
   gmg_array_fill(&s->exec, s->layouts.u, 0, p->it.u);
   s->method->start(s, &p->it);
   judge_again(s, p, s->history[0]);
-  if (p->verdict != GMG_MET) p->verdict = GMG_GO_ON;
+  if (p->verdict != GMG_VERDICT_CONVERGED) p->verdict = GMG_VERDICT_CONTINUE;
 }
 
 static int monitor_stops(const gmg_solver *s, const gmg_progress *p)
@@ -118,7 +118,7 @@ static gmg_status judge_start(gmg_solver *s, gmg_progress *p, int *done)
   if (!isfinite(p->state.f_norm)) return gmg_refuse_rhs(s, p->f, p->state.f_norm);
   if (!isfinite(p->state.first)) return gmg_refuse_guess(s, p->it.u, p->state.first);
   if (monitor_stops(s, p)) return gmg_fail(s->context, GMG_NOT_CONVERGED, "stopped by params.monitor before the first cycle");
-  *done = p->cycles == 0 && p->verdict == GMG_MET && (!starts_from_zero || p->state.first == 0);
+  *done = p->cycles == 0 && p->verdict == GMG_VERDICT_CONVERGED && (!starts_from_zero || p->state.first == 0);
   if (*done && starts_from_zero) gmg_array_fill(&s->exec, s->layouts.u, 0, p->it.u);
   return GMG_OK;
 }
@@ -129,9 +129,9 @@ static gmg_status judge(gmg_solver *s, gmg_progress *p, int *done)
   gmg_status status = GMG_OK;
   *done = 1;
   discard_bad_start(s, p);
-  if (p->verdict == GMG_BLEW_UP) status = diverged(s, p);
+  if (p->verdict == GMG_VERDICT_DIVERGED) status = diverged(s, p);
   else if (is_at_floor(s, p)) status = stagnated(s, p);
-  else *done = p->verdict == GMG_MET;
+  else *done = p->verdict == GMG_VERDICT_CONVERGED;
   const int stops = monitor_stops(s, p);
   if (*done) return status;
   *done = stops;
@@ -221,14 +221,14 @@ static void start_clock(gmg_solver *s)
 {
   for (int l = 0; l < s->levels; l++) s->clock.seconds[l] = 0;
   s->clock.runs = 1;
-  gmg_charge(s, 0);
+  gmg_start_timer(s, 0);
 }
 
 static void stop_clock(gmg_solver *s)
 {
-  gmg_charge(s, -1);
+  gmg_start_timer(s, -1);
   s->clock.runs = 0;
-  s->exec.trace->settle(s->context, &s->clock);
+  s->exec.trace->read_timers(s->context, &s->clock);
   for (int l = 0; l < s->levels; l++) s->report[l].seconds = s->clock.seconds[l];
 }
 
@@ -278,7 +278,7 @@ static gmg_status check_call(gmg_solver *s, const void *f, const void *u)
 
 static gmg_status run_call(gmg_solver *s, const void *f, void *u, gmg_report *report)
 {
-  GMG_VISIT(s->context);
+  GMG_WITH_DEVICE(s->context);
   GMG_RUNNING(s, "gmg_solve");
 
   gmg_progress p = {.f = gmg_array_of_f(&s->problem, f).values, .true_before = INFINITY};

@@ -7,7 +7,7 @@
 double gmg_true_residual(gmg_solver *s, const gmg_iteration *it, double *f_norm)
 {
   GMG_AT_LEVEL(s, 0, "residual");
-  const gmg_operator A = gmg_on_arrays(s, it->f);
+  const gmg_operator A = gmg_operator_on_arrays(s, it->f);
   gmg_exchange(&s->exec, &A, it->u);
   return s->op->measure_residual(&s->exec, &A, it->f, it->u, NULL, NULL, NULL, f_norm, GMG_WAIT);
 }
@@ -41,7 +41,7 @@ static void cycle(gmg_solver *s, gmg_iteration *it)
 
 static void loop(gmg_solver *s, const void *f, void *u)
 {
-  const gmg_operator A = gmg_on_arrays(s, f);
+  const gmg_operator A = gmg_operator_on_arrays(s, f);
   const int with_first = gmg_loop_measures_first(s);
   const gmg_correction none = {.z = NULL};
   if (with_first) {
@@ -110,7 +110,7 @@ static void begin_watch(gmg_solver *s, gmg_iteration *it, int finite, const void
   const size_t cells = s->finest->A.cells;
   gmg_level *L = &s->level[0];
   if (!s->in_place) { /* the cycle is one for a correction */
-    const gmg_operator A = gmg_on_arrays(s, it->f);
+    const gmg_operator A = gmg_operator_on_arrays(s, it->f);
     gmg_exchange(&s->exec, &A, it->u);
     if (finite) s->op->residual(&s->exec, &A, it->f, it->u, L->f);
     else s->vector->fill(&s->exec, cells, 0, L->f);
@@ -124,7 +124,7 @@ static void begin_watch(gmg_solver *s, gmg_iteration *it, int finite, const void
   else s->vector->fill(&s->exec, cells, 1, *u);
 }
 
-const gmg_correction_ops gmg_same_type = {.precision = GMG_PRECISION_SAME,
+const gmg_correction_ops gmg_corrections_same_precision = {.precision = GMG_PRECISION_SAME,
                                           .fmg = &gmg_fmg_same_type,
                                           .plain = &gmg_stationary,
                                           .create = create,

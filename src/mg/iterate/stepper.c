@@ -47,7 +47,7 @@ void gmg_one_cycle(gmg_solver *s, gmg_progress *p)
 {
   if (p->cycles++ == 0 && s->params.fmg > 0) full_multigrid(s, p->f, &p->it);
   else s->method->cycle(s, &p->it);
-  gmg_charge(s, 0);
+  gmg_start_timer(s, 0);
 }
 
 static void step_and_wait(gmg_solver *s, gmg_progress *p)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SWEEPS, TRANSFERS }; /* accounts of the clock */
+enum { SWEEPS, TRANSFERS }; /* timers of the clock */
 
 typedef struct offload {
   gmg_smoother smoother; /* the public part */
@@ -104,7 +104,7 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   device_level *t = calloc(1, sizeof *t);
   *state = t;
   if (!t) return gmg_fail(l->exec->context, GMG_ERR_MEMORY, "an offloaded level could not be allocated");
-  GMG_VISIT(o->device);
+  GMG_WITH_DEVICE(o->device);
   o->device->error[0] = 0;
   return pass_on(o, l, create_device_level(o, l, t));
 }
@@ -115,7 +115,7 @@ static gmg_status update(const gmg_smoother_level *l, void *state)
   device_level *t = state;
   const gmg_operator *A = l->A;
   const gmg_memory_ops *memory = t->exec.memory;
-  GMG_VISIT(o->device);
+  GMG_WITH_DEVICE(o->device);
   o->device->error[0] = 0;
   t->A.shift = A->shift, t->A.reaction_from_walls = A->reaction_from_walls;
   for (int a = 0; a < 3; a++) {
@@ -130,7 +130,7 @@ static void destroy(const gmg_smoother_level *l, void *state)
 {
   device_level *t = state;
   if (!t) return;
-  GMG_VISIT(offload_of(l->params)->device);
+  GMG_WITH_DEVICE(offload_of(l->params)->device);
   if (t->ops && t->ops->destroy) t->ops->destroy(&t->level, t->inner);
   gmg_exec_release(&t->exec);
   free(t);
@@ -152,15 +152,15 @@ static void run(const gmg_smoother_level *l, const device_level *t, const void *
   offload *o = offload_of(l->params);
   const gmg_memory_ops *memory = t->exec.memory;
   const size_t bytes = t->A.cells * t->exec.real_size;
-  GMG_VISIT(o->device);
-  o->trace->charge(o->device, &o->clock, TRANSFERS);
+  GMG_WITH_DEVICE(o->device);
+  o->trace->start_timer(o->device, &o->clock, TRANSFERS);
   memory->upload(o->device, t->f, f, bytes);
   if (start == GMG_FROM_CURRENT) memory->upload(o->device, t->u, u, bytes);
-  o->trace->charge(o->device, &o->clock, SWEEPS);
+  o->trace->start_timer(o->device, &o->clock, SWEEPS);
   sweep_there(t, steps, leg, start);
-  o->trace->charge(o->device, &o->clock, TRANSFERS);
+  o->trace->start_timer(o->device, &o->clock, TRANSFERS);
   memory->download(o->device, u, t->u, bytes);
-  o->trace->charge(o->device, &o->clock, -1);
+  o->trace->start_timer(o->device, &o->clock, -1);
   if (memory->health(o->device) != GMG_OK) l->exec->vector->fill(l->exec, t->A.cells, NAN, u);
 }
 
@@ -191,12 +191,12 @@ gmg_status gmg_smoother_offload_create(gmg_context *device, const gmg_smoother *
   if (!device) return GMG_ERR_ARGUMENT;
   if (!inner || !smoother) return gmg_fail(device, GMG_ERR_ARGUMENT, "%s is NULL", inner ? "smoother" : "inner");
   GMG_TRY(gmg_check_process(device, "gmg_smoother_offload_create", 0));
-  GMG_VISIT(device);
+  GMG_WITH_DEVICE(device);
   offload *o = calloc(1, sizeof *o);
   if (!o) return gmg_fail(device, GMG_ERR_MEMORY, "an offloaded smoother could not be allocated");
   snprintf(o->name, sizeof o->name, "offloaded %s", inner->name ? inner->name : "(no name)");
   o->smoother = (gmg_smoother){.name = o->name, .traits = traits, .weight = inner->weight};
-  o->device = device, o->inner = inner, o->clock.account = -1;
+  o->device = device, o->inner = inner, o->clock.timer = -1;
   int found = 0;
   for (int type = GMG_F64; type <= GMG_F32; type++) {
     const gmg_exec e = gmg_exec_make(device, (gmg_type)type, 0);
@@ -217,7 +217,7 @@ void gmg_smoother_offload_destroy(gmg_smoother *smoother)
 {
   offload *o = (offload *)smoother;
   if (!o) return;
-  GMG_VISIT(o->device);
+  GMG_WITH_DEVICE(o->device);
   o->trace->clock_destroy(o->device, &o->clock);
   free(o);
 }
@@ -227,8 +227,8 @@ gmg_status gmg_smoother_offload_seconds(gmg_smoother *smoother, double *sweeps, 
   offload *o = (offload *)smoother;
   if (!o) return GMG_ERR_ARGUMENT;
   GMG_TRY(gmg_check_process(o->device, "gmg_smoother_offload_seconds", 0));
-  GMG_VISIT(o->device);
-  o->trace->settle(o->device, &o->clock);
+  GMG_WITH_DEVICE(o->device);
+  o->trace->read_timers(o->device, &o->clock);
   if (sweeps) *sweeps = o->clock.seconds[SWEEPS];
   if (transfers) *transfers = o->clock.seconds[TRANSFERS];
   return gmg_exec_make(o->device, GMG_F64, 0).memory->health(o->device);

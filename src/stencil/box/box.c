@@ -101,7 +101,7 @@ static gmg_status measure(const gmg_exec *e, const gmg_problem *p, gmg_measured 
   return GMG_OK;
 }
 
-static int describes(const gmg_problem *p) { return p->stencil != NULL; }
+static int applies_to(const gmg_problem *p) { return p->stencil != NULL; }
 
 /* --- checks -------------------------------------------------------------------------------------------------------------- */
 
@@ -318,7 +318,7 @@ const gmg_operator_kind gmg_box_stencil = {
     .name = "box stencil",
     .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_box_host_f32, [GMG_F64] = &gmg_box_host_f64},
             [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_box_cuda_f32), [GMG_F64] = GMG_ON_CUDA(&gmg_box_cuda_f64)}},
-    .describes = describes,
+    .applies_to = applies_to,
     .check = check,
     .reaction = reaction,
     .smoother_trait = GMG_SMOOTHER_BOX,

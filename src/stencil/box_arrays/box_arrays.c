@@ -35,7 +35,7 @@ static const double *constant_entries(const gmg_problem *p) { return &p->stencil
 static const void *const *arrays_of(const gmg_problem *p) { return &p->stencil->array[0][0][0]; }
 static int is_used(int dim, int e) { return (dim > 2 || e / 9 == 1) && (dim > 1 || e / 3 % 3 == 1); }
 
-static int describes(const gmg_problem *p)
+static int applies_to(const gmg_problem *p)
 {
   for (int e = 0; p->stencil && e < 27; e++)
     if (arrays_of(p)[e]) return 1;
@@ -298,7 +298,7 @@ const gmg_operator_kind gmg_box_arrays = {
                                   [GMG_F64] = GMG_ON_CUDA(&gmg_box_arrays_cuda_f64)}},
     .is_galerkin = 1,
     .smoother_trait = GMG_SMOOTHER_BOX_ARRAYS,
-    .describes = describes,
+    .applies_to = applies_to,
     .check = check,
     .measure = measure,
     .can_coarsen = can_coarsen,

@@ -79,7 +79,7 @@ GMG_INLINE gmg_box_galerkin_axis gmg_box_galerkin_axis_at(const gmg_map *prolong
     const double w = (double)down[coarse * restrict_->width + m];
     const int i = restrict_->first[coarse] + m;
     if (w == 0 || x.count == GMG_GALERKIN_READS) continue;
-    x.at[x.count] = (size_t)gmg_wrap_index(i, n, 1);
+    x.at[x.count] = (size_t)gmg_wrap_once(i, n, 1);
     for (int a = 0; a < 3; a++) {
       const int j = i + a - 1, period = gmg_period_of_32(j, n), row = j - period * n;
       for (int d = 0; d < 3; d++) x.by[x.count][a][d] = 0;

@@ -21,5 +21,5 @@ void gmg_store_and_restrict(const gmg_exec *e, const gmg_operator *A, const gmg_
                             void *coarse)
 {
   gmg_operator_of(e, A)->residual(e, A, f, u, r);
-  gmg_grid_ops_of(e)->tensor(e, map, r, coarse, 0);
+  gmg_grid_ops_of(e)->transfer(e, map, r, coarse, 0);
 }

@@ -15,7 +15,7 @@ void gmg_interpolate_and_measure(const gmg_exec *e, const gmg_operator *A, const
 /* correct_residual: gmg_array_correct(), then measure_residual(). */
 double gmg_correct_and_measure(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
                                const double *divisor, gmg_scale *s, void *r, gmg_wait wait);
-/* restrict_residual: residual(), then gmg_grid_ops::tensor(). */
+/* restrict_residual: residual(), then gmg_grid_ops::transfer(). */
 void gmg_store_and_restrict(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u, void *r,
                             void *coarse);
 

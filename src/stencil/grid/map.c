@@ -277,7 +277,7 @@ static gmg_pairs find_pairs(const table *t)
 /* The actual column of an index: wrapped on a periodic axis, and otherwise clamped, with weight 0. */
 static int column_of(int i, int n, int periodic)
 {
-  return periodic ? gmg_wrap_far_32(i, n) : i < 0 ? 0 : i >= n ? n - 1 : i;
+  return periodic ? gmg_wrap_modulo_32(i, n) : i < 0 ? 0 : i >= n ? n - 1 : i;
 }
 
 static gmg_status upload_wrap(gmg_exec *e, int cols, int periodic, gmg_map *map)

@@ -34,10 +34,10 @@ static void coarsen(const gmg_exec *e, const gmg_operator *A, gmg_coarsening_map
   for (int a = 0; a < A->dim && A->face[0]; a++) {
     gmg_map maps[3] = {by.restrict_[0], by.restrict_[1], by.restrict_[2]};
     maps[a] = by.faces[a];
-    grid->tensor(e, maps, A->face[a], (void *)C->face[a], 0);
+    grid->transfer(e, maps, A->face[a], (void *)C->face[a], 0);
     if (A->coarsened[a] && !A->wraps[a]) grid->coarsen_walls(e, A, C, by.restrict_, a);
   }
-  if (A->sigma) grid->tensor(e, by.average, A->sigma, (void *)C->sigma, 0);
+  if (A->sigma) grid->transfer(e, by.average, A->sigma, (void *)C->sigma, 0);
 }
 
 static void to_low(const gmg_exec *e, const gmg_operator *from, gmg_operator *to)

@@ -28,7 +28,7 @@ const size_t c_async_params[] = {AT(local_sweeps), AT(local), AT(overlap), AT(pa
 const size_t c_params[] = {AT(size), AT(cycle), AT(fmg), AT(smoother), AT(pre), AT(post), AT(omega), AT(chebyshev_degree), AT(async), AT(deterministic), AT(symmetric),
                            AT(restriction), AT(accel), AT(coarse), AT(direct), AT(coarse_rtol), AT(coarse_cells), AT(max_levels),
                            AT(coarsen_threshold), AT(max_cycles), AT(rtol), AT(atol), AT(check_every), AT(precision),
-                           AT(time_levels), AT(monitor), AT(monitor_data), sizeof(TYPE)};
+                           AT(report_level_times), AT(monitor), AT(monitor_data), sizeof(TYPE)};
 #undef TYPE
 
 #define TYPE gmg_level_plan

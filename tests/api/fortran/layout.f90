@@ -34,7 +34,7 @@ program layout
     c_loc(m%deterministic), c_loc(m%symmetric), c_loc(m%restriction), &
     c_loc(m%accel), c_loc(m%coarse), c_loc(m%direct), c_loc(m%coarse_rtol), c_loc(m%coarse_cells), c_loc(m%max_levels), &
     c_loc(m%coarsen_threshold), c_loc(m%max_cycles), c_loc(m%rtol), c_loc(m%atol), c_loc(m%check_every), &
-    c_loc(m%precision), c_loc(m%time_levels), c_loc(m%monitor), c_loc(m%monitor_data)])
+    c_loc(m%precision), c_loc(m%report_level_times), c_loc(m%monitor), c_loc(m%monitor_data)])
   call compare("gmg_async_params", c_async_params, c_loc(m%async), c_sizeof(m%async), [c_loc(m%async%local_sweeps), &
     c_loc(m%async%local), c_loc(m%async%overlap), c_loc(m%async%passes), c_loc(m%async%block), c_loc(m%async%order), &
     c_loc(m%async%seed), c_loc(m%async%assignment), c_loc(m%async%in_flight), c_loc(m%async%oversubscription)])
@@ -113,7 +113,7 @@ contains
     call expect(abs(s%entry(2, 2, 2) - 8 / 3d0) < 1d-14, "gmg_stencil_q1 without h")
     p%centering = GMG_VERTEX
     p%stencil = c_loc(s)
-    call expect(gmg_plan(context, p, m, i) == GMG_OK .and. i%coarse == GMG_COARSE_CHOLESKY, gmg_context_error(context))
+    call expect(gmg_plan(context, p, m, i) == GMG_OK .and. i%coarse == GMG_COARSE_DENSE, gmg_context_error(context))
     s = gmg_stencil_q1(4, sigma=0d0)
     call expect(s%entry(2, 2, 2) == 0 .and. gmg_plan(context, p, m, i) == GMG_ERR_ARGUMENT, "a stencil of zeros")
     call gmg_context_destroy(context)

@@ -4,7 +4,7 @@
 #include "core/backend.h"
 #include "stencil/grid_ops.h"
 
-static int describes(const gmg_problem *p) { return p->dim == 2 && p->shift == 42; }
+static int applies_to(const gmg_problem *p) { return p->dim == 2 && p->shift == 42; }
 
 static gmg_status check(gmg_context *c, const gmg_problem *p)
 {
@@ -17,5 +17,5 @@ extern const gmg_operator_ops gmg_toy_host_f32, gmg_toy_host_f64;
 const gmg_operator_kind gmg_toy = {
     .name = "toy",
     .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_toy_host_f32, [GMG_F64] = &gmg_toy_host_f64}},
-    .describes = describes,
+    .applies_to = applies_to,
     .check = check};

@@ -52,7 +52,7 @@ template <class Rows>
 static __device__ __forceinline__ int box_index(const Rows &A, const box_place &p, int axis, int v)
 {
   const int n = (int)A.layout.n[axis], i = p.origin[axis] + v;
-  return i >= 0 && i < n ? i : A.wraps[axis] ? gmg_wrap_far_32(i, n) : -1;
+  return i >= 0 && i < n ? i : A.wraps[axis] ? gmg_wrap_modulo_32(i, n) : -1;
 }
 
 /* The step to the lower (side 0) or upper (1) neighbour in a tile. Beyond a wall that does not mirror there is a cell with 0. */

@@ -93,7 +93,7 @@ static __device__ __forceinline__ void relax_tile(const gmg_operator &A, const r
     for (int v = me; v < s.size[a]; v += GMG_THREADS) {
       long g = origin[a] + v;
       const int there = v < own[a] + 2 * s.margin[a] && (A.wraps[a] || (g >= 0 && g < n));
-      g = gmg_wrap_far(g, n);
+      g = gmg_wrap_modulo(g, n);
       t.place[a][v] = there ? (int)g : -1;
       t.lo[a][v] = gmg_at(A.lo[a], (size_t)g), t.hi[a][v] = gmg_at(A.hi[a], (size_t)g), t.diag[a][v] = gmg_at(A.diag[a], (size_t)g);
     }

@@ -81,7 +81,7 @@ static __device__ __forceinline__ void put_update(const update_output &o, double
 static __device__ __forceinline__ gmg_pair_weights pair_weights_of(const gmg_map &m, int i, int n, int wraps, int exists)
 {
   if (!exists) return {0, 0};
-  return gmg_pair_weights_of(m, gmg_wrap_index(i, n, wraps));
+  return gmg_pair_weights_of(m, gmg_wrap_once(i, n, wraps));
 }
 
 /* --- PASS_RESTRICT ----------------------------------------------------------------------------------------------------- */

@@ -63,7 +63,7 @@ template <int rows, int steps> struct plane_prolongation {
   __device__ __forceinline__ void load(const update_output &o, int wraps, int K, int slot)
   {
     const int nz = o.map[2].cols;
-    const int plane = (wraps ? gmg_wrap_index(K, nz, 1) : min(max(K, 0), nz - 1)) * pitch;
+    const int plane = (wraps ? gmg_wrap_once(K, nz, 1) : min(max(K, 0), nz - 1)) * pitch;
     if (offset >= 0) __pipeline_memcpy_async(slots + slot * CELLS + (int)threadIdx.x, coarse + (plane + offset), sizeof(scalar));
   }
 
@@ -129,7 +129,7 @@ template <int HALF_SWEEPS> static constexpr size_t plane_prolong_bytes(void)
    coarse value around the tile.
    - MAX_PLAIN_FROM: along the columns the weights must repeat from this row on, or earlier, up to the last row but one. Steps
      without checks (plane_sweep::run()) use the repeated weights.
-   - MIN_COARSE_PLANES: the last steps load coarse planes up to index cols + 10. On a periodic axis gmg_wrap_index() wraps an index
+   - MIN_COARSE_PLANES: the last steps load coarse planes up to index cols + 10. On a periodic axis gmg_wrap_once() wraps an index
      only once, so there must be more than 10. */
 static inline int planes_can_prolong(const gmg_update_target *to, const gmg_operator *A, const gmg_blocks *b)
 {

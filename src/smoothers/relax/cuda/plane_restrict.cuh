@@ -35,7 +35,7 @@ template <int self_contained> struct plane_restriction {
       const int J = (j + line) >> 1;
       const int there =
           counts && 2 * J <= corner[1] + own[1] && gmg_index_exists(J, r.layout.n[1], wraps[1]) && (line == 1 || me < 32);
-      const int column = gmg_wrap_index(I, r.layout.n[0], wraps[0]), row = gmg_wrap_index(J, r.layout.n[1], wraps[1]);
+      const int column = gmg_wrap_once(I, r.layout.n[0], wraps[0]), row = gmg_wrap_once(J, r.layout.n[1], wraps[1]);
       offset[line] = -1;
       if (there && (!self_contained || (is_own(0, I) && is_own(1, J)))) offset[line] = (int)gmg_offset_32(r.layout, column, row, 0);
     }
@@ -59,7 +59,7 @@ template <int self_contained> struct plane_restriction {
   {
     const int before = (step + 1) % 2 * (int)blockDim.x + me;
     const int pitch = (int)gmg_pitch_32(r.layout, 2);
-    const int base = gmg_index_exists(K, r.layout.n[2], wraps) ? gmg_wrap_index(K, r.layout.n[2], wraps) * pitch : -1;
+    const int base = gmg_index_exists(K, r.layout.n[2], wraps) ? gmg_wrap_once(K, r.layout.n[2], wraps) * pitch : -1;
     add(r, mine + (me + 32 < (int)blockDim.x ? given[before + 32] : (scalar)0), 1, base);
     if (!self_contained && me < 32) add(r, given[before], 0, base);
   }

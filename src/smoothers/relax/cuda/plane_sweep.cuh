@@ -47,8 +47,8 @@ static __device__ __forceinline__ column column_of(const uniform_level &s, int i
   c.inside = x < own[0] + 2 && y < own[1] + 2;
   c.exists = c.inside && gmg_index_exists(i, s.n[0], s.wraps[0]) && gmg_index_exists(j, s.n[1], s.wraps[1]);
   c.mine = c.exists && x > 0 && x <= own[0] && y > 0 && y <= own[1];
-  const int gi = c.exists ? gmg_wrap_index(i, s.n[0], s.wraps[0]) : 0,
-            gj = c.exists ? gmg_wrap_index(j, s.n[1], s.wraps[1]) : 0;
+  const int gi = c.exists ? gmg_wrap_once(i, s.n[0], s.wraps[0]) : 0,
+            gj = c.exists ? gmg_wrap_once(j, s.n[1], s.wraps[1]) : 0;
   c.offset = column_offset(s.layout, gi, gj);
   const real diag = gmg_at(s.diag[0], gi) + gmg_at(s.diag[1], gj) + gmg_at(s.diag[2], 1) + s.shift;
   c.relax = c.exists ? s.omega / diag : (real)0;
@@ -109,7 +109,7 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
   };
 
   __device__ __forceinline__ int is_there(int q) const { return q >= exist_begin && q < exist_end; }
-  __device__ __forceinline__ int offset(int q) const { return gmg_wrap_index(first + q, s.n[2], s.wraps[2]) * s.layout.plane; }
+  __device__ __forceinline__ int offset(int q) const { return gmg_wrap_once(first + q, s.n[2], s.wraps[2]) * s.layout.plane; }
   __device__ __forceinline__ int is_wall(int q) const { return q == wall_low || q == wall_high; }
   __device__ __forceinline__ real more_at(int q) const { return q == wall_high ? more_high : more_low; }
   /* the weight of a column on plane q at a wall; relax: its weight on other planes */
@@ -147,12 +147,12 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
     ring_exists = in_ring && gmg_index_exists(ri, s.n[0], s.wraps[0]) && gmg_index_exists(rj, s.n[1], s.wraps[1]);
     ring_offset = 0;
     if (ring_exists)
-      ring_offset = column_offset(s.layout, gmg_wrap_index(ri, s.n[0], s.wraps[0]), gmg_wrap_index(rj, s.n[1], s.wraps[1]));
+      ring_offset = column_offset(s.layout, gmg_wrap_once(ri, s.n[0], s.wraps[0]), gmg_wrap_once(rj, s.n[1], s.wraps[1]));
     ring_parity = (ri + rj + first + 1 + s.reversed) & 1;
     ring_put = tile + ring_parity * (COLOUR + 2 * PLANE) + ((ry >> 1) + 1) * PITCH + rx + 1; /* position in the lower slots */
     ring_wrapped = ring_put - ring_parity * SLOTS * PLANE, ring_relax = 0;
     if (!self_contained || !ring_exists) return;
-    const int gi = gmg_wrap_index(ri, s.n[0], s.wraps[0]), gj = gmg_wrap_index(rj, s.n[1], s.wraps[1]);
+    const int gi = gmg_wrap_once(ri, s.n[0], s.wraps[0]), gj = gmg_wrap_once(rj, s.n[1], s.wraps[1]);
     ring_relax = s.omega / (gmg_at(s.diag[0], gi) + gmg_at(s.diag[1], gj) + gmg_at(s.diag[2], 1) + s.shift);
   }
 

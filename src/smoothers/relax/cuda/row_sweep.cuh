@@ -90,7 +90,7 @@ template <class shape> struct row_block {
   __device__ __forceinline__ int plain_row_offset(const uniform_level &s, int q) const { return (first + q) * s.layout.plane; }
   __device__ __forceinline__ int row_offset(const uniform_level &s, int q) const
   {
-    return plain_row_offset(s, gmg_wrap_index(first + q, s.n[2], s.wraps[2]) - first);
+    return plain_row_offset(s, gmg_wrap_once(first + q, s.n[2], s.wraps[2]) - first);
   }
 };
 
@@ -202,7 +202,7 @@ template <int SLOTS> struct row_prolongation {
   __device__ __forceinline__ void add(const uniform_level &s, const update_output &o, const row_block<shape> &b, int t, int q,
                                       gmg_cells &u)
   {
-    const int k = checked ? gmg_wrap_index(b.first + q, s.n[2], s.wraps[2]) : b.first + q, K = k >> 1, odd = (t + 1) % 2;
+    const int k = checked ? gmg_wrap_once(b.first + q, s.n[2], s.wraps[2]) : b.first + q, K = k >> 1, odd = (t + 1) % 2;
     gmg_cells beside = before;
     if (odd) {
       beside = gmg_prolong_row(weights, fetched[t / 2]);

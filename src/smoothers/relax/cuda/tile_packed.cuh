@@ -101,11 +101,11 @@ template <class shape, int KIND, int aligned> struct packed_sweep {
       v.line_relaxed[d] = v.there[d] && y + d >= 1 && y + d <= own[1] + 2;
     }
     planes = bit_range(z, HIGH, low[2], high[2]), relaxed = planes & bit_range(z, HIGH, 1, own2 + 2);
-    first = origin2 + z, gi = pair ? gmg_wrap_around(origin0 + x, s.n[0], s.around[0]) : 0;
-    gk = gmg_wrap_around(first, s.n[2], s.around[2]), fold = s.around[2] ? s.n[2] - gk : HIGH;
+    first = origin2 + z, gi = pair ? gmg_wrap_once_by(origin0 + x, s.n[0], s.around[0]) : 0;
+    gk = gmg_wrap_once_by(first, s.n[2], s.around[2]), fold = s.around[2] ? s.n[2] - gk : HIGH;
 #pragma unroll
     for (int d = 0; d < 2; d++) {
-      v.gj[d] = v.there[d] ? gmg_wrap_around(origin1 + y + d, s.n[1], s.around[1]) : 0;
+      v.gj[d] = v.there[d] ? gmg_wrap_once_by(origin1 + y + d, s.n[1], s.around[1]) : 0;
       v.offset[d] = (int)gmg_offset_32(s.layout, gi, v.gj[d], gk);
     }
   }
@@ -150,7 +150,7 @@ template <class shape, int KIND, int aligned> struct packed_sweep {
     constexpr int LINE = shape::coarse[0], LINES = shape::coarse[1], VALUES = LINE * LINES * shape::coarse[2];
     const auto coarse_at = [&](int a, int origin, int i) { /* beyond walls: any value */
       const int n = o.map[a].cols;
-      return min(max(gmg_wrap_around((origin >> 1) - 1 + i, n, s.around[a] ? n : 0), 0), n - 1);
+      return min(max(gmg_wrap_once_by((origin >> 1) - 1 + i, n, s.around[a] ? n : 0), 0), n - 1);
     };
     for (int c = (int)threadIdx.x; c < VALUES; c += shape::threads) {
       const int line = c / LINE, plane = line / LINES;

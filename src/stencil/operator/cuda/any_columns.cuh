@@ -59,7 +59,7 @@ typedef struct {
 
 static __device__ __forceinline__ gmg_value_place gmg_value_at(int index, int here, int n, int wraps, long pitch)
 {
-  return {((long)gmg_wrap_index(index, n, wraps) - here) * pitch, gmg_index_exists(index, n, wraps)};
+  return {((long)gmg_wrap_once(index, n, wraps) - here) * pitch, gmg_index_exists(index, n, wraps)};
 }
 
 static __device__ __forceinline__ scalar gmg_load(const scalar *x, gmg_value_place p, int wanted)
@@ -99,7 +99,7 @@ static __device__ __forceinline__ void gmg_walk_any(const gmg_any_columns &w, co
     };
     const auto plane_of = [&](int k, gmg_patch<deep> &v) {
       const int exists = gmg_index_exists(k, s.n[2], s.wraps[2]);
-      const scalar *x = column + (exists ? (long)gmg_wrap_index(k, s.n[2], s.wraps[2]) * plane : 0);
+      const scalar *x = column + (exists ? (long)gmg_wrap_once(k, s.n[2], s.wraps[2]) * plane : 0);
       pair_of(x, exists, v.at[0]);
       if (deep == 2) pair_of(x + next.at, exists && next.exists, v.at[deep - 1]);
     };

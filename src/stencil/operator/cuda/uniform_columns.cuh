@@ -137,7 +137,7 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, cons
     for (int b = 0; b < 2; b++)
       diag[d][b] = !there ? 0 : s.shift + gmg_at(s.diag[0], i + b) + gmg_at(s.diag[1], j + d);
   const auto exists = [&](int k) { return gmg_index_exists(k, s.n[2], s.wraps[2]); };
-  const auto offset_of = [&](int k) { return exists(k) ? gmg_wrap_index(k, s.n[2], s.wraps[2]) * plane + column : column; };
+  const auto offset_of = [&](int k) { return exists(k) ? gmg_wrap_once(k, s.n[2], s.wraps[2]) * plane + column : column; };
   /* the neighbours outside the columns to the left and right: beside_of(); in front and behind: front_back_of() */
   const auto beside_of = [&](size_t c) {
     gmg_patch<deep> beside;
@@ -201,7 +201,7 @@ static __device__ __forceinline__ void gmg_walk_pairs(const gmg_uniform &s, cons
     const gmg_patch<deep> rhs = gmg_patch_of<deep>(f + c, behind, now);
     gmg_patch<deep> r = {};
     if (now) {
-      const real along = gmg_at(s.diag[2], gmg_wrap_index(k, s.n[2], s.wraps[2]));
+      const real along = gmg_at(s.diag[2], gmg_wrap_once(k, s.n[2], s.wraps[2]));
       const gmg_patch<2> front_back = front_back_of(c);
       r = residual_of(along, below, here, above, rhs, beside_of(c), front_back);
     }

@@ -141,7 +141,7 @@ template <int whole> struct gmg_lane_columns {
   __device__ __forceinline__ gmg_lane_columns(int i, int columns, int wraps, int end, int margin, int has_own)
   {
     exists = own = 0, n = columns;
-    first = gmg_wrap_index(i, n, wraps), seam = wraps ? n - first : LANE_COLS;
+    first = gmg_wrap_once(i, n, wraps), seam = wraps ? n - first : LANE_COLS;
 #pragma unroll
     for (int c = 0; c < LANE_COLS; c += WIDTH) {
       const int there = i + c < end + (whole ? WIDTH : margin) && gmg_index_exists(i + c, n, wraps);
@@ -320,7 +320,7 @@ static __device__ __forceinline__ void gmg_walk_rows(const gmg_uniform &s, const
   };
   const auto load_row = [&](int slot, int k) {
     us[slot] = fs[slot] = {};
-    if (is_there(k)) load(slot, gmg_wrap_index(k, n, s.wraps[2]) * stride);
+    if (is_there(k)) load(slot, gmg_wrap_once(k, n, s.wraps[2]) * stride);
   };
 #pragma unroll
   for (int t = 0; t < AHEAD + 2; t++) load_row(t, begin - 1 + t);
@@ -329,7 +329,7 @@ static __device__ __forceinline__ void gmg_walk_rows(const gmg_uniform &s, const
     const gmg_cells below = us[t], here = us[(t + 1) % SLOTS], above = us[(t + 2) % SLOTS], rhs = fs[(t + 1) % SLOTS];
     if (checked) load_row((t + AHEAD + 2) % SLOTS, k + AHEAD + 1);
     else load((t + AHEAD + 2) % SLOTS, (k + AHEAD + 1) * stride);
-    const real more = checked && is_there(k) ? gmg_at(s.diag[2], gmg_wrap_index(k, n, s.wraps[2])) - inner : (real)0;
+    const real more = checked && is_there(k) ? gmg_at(s.diag[2], gmg_wrap_once(k, n, s.wraps[2])) - inner : (real)0;
     gmg_cells r = gmg_residual_of_row(s.coupling, diag, more, below, here, above, rhs);
 #pragma unroll
     for (int c = 0; c < COLS; c++)

@@ -162,7 +162,7 @@ static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume,
 GMG_GRID_PARTS(GMG_DECLARE_PART, host)
 GMG_DECLARE_OPERATION(correct_residual, host) /* in update_apply.c */
 GMG_DECLARE_OPERATION(cg_direction, host)
-GMG_DECLARE_OPERATION(restrict_residual, host) /* in tensor.c */
+GMG_DECLARE_OPERATION(restrict_residual, host) /* in transfer/host */
 
 const gmg_operator_ops R(gmg_seven_point_host) = {.residual = residual,
                                                   .measure_residual = measure_residual,

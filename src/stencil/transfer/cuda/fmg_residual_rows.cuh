@@ -21,7 +21,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
   const int K0 = (int)ty * count, K1 = min(K0 + count, my.cols);
   const int i = (int)tx * WARP_COLS + COLS * ((int)lane - 1), I = i / 2;
   const int exists = gmg_index_exists(i, s.n[0], s.wraps[0]), mine = lane > 0 && lane < 31 && i < s.n[0];
-  const int column = exists ? gmg_wrap_index(i, s.n[0], s.wraps[0]) : 0;
+  const int column = exists ? gmg_wrap_once(i, s.n[0], s.wraps[0]) : 0;
   const auto offset_of = [&](int k) { return gmg_offset(gmg_layout_of(s), column, 0, k); };
   if (K0 >= K1) return;
   const real scale = (real)(1 / __ldg(divisor));
@@ -68,7 +68,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
       const gmg_cells right_side[2] = {rhs[t][0], rhs[t][1]};
       ask_coarse(t, K + 1 + SLOTS);
       ask_f(t, K + SLOTS);
-      const int around = gmg_wrap_index(K, my.cols, s.wraps[2]), is_there = around >= 0 && around < my.cols;
+      const int around = gmg_wrap_once(K, my.cols, s.wraps[2]), is_there = around >= 0 && around < my.cols;
 #pragma unroll
       for (int q = 0; q < 2; q++) {
         gmg_pair_weights w = {0, 0};

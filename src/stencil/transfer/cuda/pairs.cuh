@@ -43,7 +43,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
   int column[6], row[6]; /* -1: does not exist */
 #pragma unroll
   for (int m = 0; m < 6; m++) {
-    column[m] = gmg_wrap_index(2 * I - 2 + m, n0, s.wraps[0]), row[m] = gmg_wrap_index(2 * J - 2 + m, n2, s.wraps[2]);
+    column[m] = gmg_wrap_once(2 * I - 2 + m, n0, s.wraps[0]), row[m] = gmg_wrap_once(2 * J - 2 + m, n2, s.wraps[2]);
     if (column[m] >= n0) column[m] = -1;
     if (row[m] >= n2) row[m] = -1;
   }

@@ -63,14 +63,14 @@ static auto tensor_kernel_of(const gmg_map map[3])
 #undef KERNEL
 }
 
-extern "C" void R(gmg_tensor_cuda)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add)
+extern "C" void R(gmg_transfer_cuda)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add)
 {
   const gmg_points p = rows_of(map);
   if (prolong_line(e, map, x, y, add) || prolong_pairs(e, map, x, y, add)) return;
   gmg_launch(e, "transfer", tensor_kernel_of(map), gmg_shape_of(p), gmg_maps_of(map), p, gmg_layout_of_columns(map), x, y, add);
 }
 
-extern "C" void R(gmg_tensor_between_cuda)(const gmg_exec *e, const gmg_map map[3], gmg_layout from, const void *x, gmg_layout to,
+extern "C" void R(gmg_transfer_between_cuda)(const gmg_exec *e, const gmg_map map[3], gmg_layout from, const void *x, gmg_layout to,
                                            void *y)
 {
   const gmg_points p = gmg_points_of(to);
@@ -95,7 +95,7 @@ extern "C" void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_opera
   if (restrict_line(e, A, map, f, u, coarse) || restrict_pairs(e, A, map, f, u, coarse)) return;
   if (map[0].width * map[1].width * map[2].width > MAX_READS) {
     gmg_operator_of(e, A)->residual(e, A, f, u, r);
-    R(gmg_tensor_cuda)(e, map, r, coarse, 0);
+    R(gmg_transfer_cuda)(e, map, r, coarse, 0);
     return;
   }
 #define KERNEL(X, Y, Z) GMG_BY_KIND(A, restrict_kernel, X, Y, Z)

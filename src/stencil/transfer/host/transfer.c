@@ -106,7 +106,7 @@ static void map_line(const gmg_map *m, const scalar *buffer, int base, size_t be
   map_rows(m, buffer, base, to, end, add, y);
 }
 
-static void tensor(const gmg_exec *e, const gmg_map map[3], gmg_layout from, const void *x, gmg_layout to, void *y, int add)
+static void transfer(const gmg_exec *e, const gmg_map map[3], gmg_layout from, const void *x, gmg_layout to, void *y, int add)
 {
   const size_t rows = (size_t)map[0].rows, lines = (size_t)map[1].rows * (size_t)map[2].rows;
   const size_t pieces = (rows + MAX_OUTPUTS - 1) / MAX_OUTPUTS;
@@ -121,14 +121,14 @@ static void tensor(const gmg_exec *e, const gmg_map map[3], gmg_layout from, con
   }
 }
 
-void R(gmg_tensor_host)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add)
+void R(gmg_transfer_host)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add)
 {
-  tensor(e, map, gmg_layout_of_columns(map), x, gmg_layout_of_rows(map), y, add);
+  transfer(e, map, gmg_layout_of_columns(map), x, gmg_layout_of_rows(map), y, add);
 }
 
-void R(gmg_tensor_between_host)(const gmg_exec *e, const gmg_map map[3], gmg_layout from, const void *x, gmg_layout to, void *y)
+void R(gmg_transfer_between_host)(const gmg_exec *e, const gmg_map map[3], gmg_layout from, const void *x, gmg_layout to, void *y)
 {
-  tensor(e, map, from, x, to, y, 0);
+  transfer(e, map, from, x, to, y, 0);
 }
 
 GMG_INLINE scalar add_residual(const int dim, gmg_row a, gmg_neighbours near, scalar f, scalar u, real c0, real c1, scalar old)
@@ -232,7 +232,7 @@ void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator *A, con
   const size_t rows = (size_t)mx->rows, lines = (size_t)my->rows * (size_t)mz->rows, n0 = A->n[0];
   if (A->dim == 1 || n0 > GMG_SEGMENT || my->width * mz->width > MAX_LINES) {
     gmg_operator_of(e, A)->residual(e, A, f, u, r);
-    R(gmg_tensor_host)(e, map, r, coarse, 0);
+    R(gmg_transfer_host)(e, map, r, coarse, 0);
     return;
   }
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
