@@ -65,13 +65,13 @@ static gmg_array array_of_beta(const gmg_problem *p, int a)
   return p->beta ? gmg_coefficients_at_unknowns(p, p->beta) : gmg_coefficients_at_faces(p, a);
 }
 
-/* The size of the entries of A, with its name in error texts. */
+/* The magnitude of the entries of A, with its name in error texts. */
 typedef struct {
   const char *name;
   double weakest, strongest;
 } entry_magnitude;
 
-/* What the kind of operator finds itself. */
+/* Ranges that only the kind of operator can compute, by its measure(). */
 static gmg_status measure(const gmg_exec *e, const gmg_problem *p, gmg_coefficients *found, entry_magnitude *size)
 {
   const gmg_operator_kind *kind = gmg_operator_kind_of(p);
