@@ -70,8 +70,8 @@ typedef enum { GMG_F64, GMG_F32 } gmg_type;
 typedef enum { GMG_CELL, GMG_VERTEX } gmg_centering;
 /** Kind of boundary condition on a face of the box. Dirichlet is the default. */
 typedef enum { GMG_DIRICHLET, GMG_NEUMANN, GMG_ROBIN, GMG_PERIODIC } gmg_bc;
-/** Multigrid cycle. AUTO selects F cycles for an array beta or a stencil on cells, and V cycles otherwise or if a symmetric cycle
- *  is required. */
+/** Multigrid cycle. AUTO selects F cycles for an array beta, and for a cell-centred problem with a box stencil. Otherwise, and
+ *  always if a symmetric cycle is required, it selects V cycles. */
 typedef enum { GMG_CYCLE_AUTO, GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F } gmg_cycle_kind;
 /** Krylov acceleration. AUTO selects flexible CG for an array beta or a strongly stretched axis, and none otherwise. Without
  *  acceleration a solve with an array beta may diverge. CG requires a symmetric cycle, and so a smoother with an adjoint;
@@ -234,8 +234,9 @@ typedef struct gmg_async_params {
   int in_flight;              /**< Maximum number of blocks relaxed at the same time, by thread blocks of a device (with dynamic
                                    assignment) or by host threads. 0: all that fit. Method: Chow, Anzt, Dongarra (2015), Section
                                    3.5. */
-  int oversubscription;       /**< On a device with dynamic assignment: thread blocks per multiprocessor. Those that do not fit find
-                                   no block to relax. 0: as many as fit. */
+  int oversubscription;       /**< On a device with dynamic assignment: thread blocks per multiprocessor. 0: as many as fit.
+                                   Thread blocks that do not fit start when no block is left to relax, so they do
+                                   nothing. */
 } gmg_async_params;
 
 /** How to solve, a plain struct. Start from gmg_params_default(), or from a struct of zeros, and change the members that differ.
@@ -261,12 +262,12 @@ typedef struct gmg_params {
   gmg_accel accel;               /**< Acceleration (GMG_ACCEL_AUTO). */
   gmg_coarse_kind coarse;        /**< Solver of the coarsest grid (GMG_COARSE_AUTO). */
   gmg_direct direct;             /**< Direct solution of the whole problem (GMG_DIRECT_AUTO). */
-  double coarse_rtol;            /**< Relative tolerance of CG on the coarsest grid. 0: by the type in which cycles compute. */
-  size_t coarse_cells;           /**< Coarsening stops at this number of unknowns or fewer. 0: what suits the coarse solver. */
+  double coarse_rtol;            /**< Relative tolerance of CG on the coarsest grid. 0: 1e-6, or 1e-4 if cycles compute in float. */
+  size_t coarse_cells;           /**< Coarsening stops at this number of unknowns or fewer. 0: 64. */
   int max_levels;                /**< Maximum number of levels. 1: only the coarse solver. 0: as many as help. */
-  double coarsen_threshold;      /**< An axis is coarsened if its coupling is at least this fraction of the strongest. 0: chosen. */
+  double coarsen_threshold;      /**< An axis is coarsened if its coupling is at least this fraction of the strongest. 0: 0.6. */
   int max_cycles;                /**< Maximum number of cycles (100). GMG_NONE: only the residual of the guess is measured. */
-  double rtol;                   /**< The solve ends when ||r||_2 <= max(rtol ||f_eff||_2, atol). 0: by the problem's type.
+  double rtol;                   /**< The solve ends when ||r||_2 <= max(rtol ||f_eff||_2, atol). 0: 1e-8, or 1e-5 for GMG_F32.
                                       f_eff is f with the boundary values folded in. Dirichlet values enter it as g / h^2, and can
                                       dominate it on fine grids. If f_eff = 0, rtol is relative to the first residual. */
   double atol;                   /**< Absolute tolerance (0). */
@@ -302,7 +303,7 @@ typedef enum gmg_warning {
 /** The plan of one level. */
 typedef struct gmg_level_plan {
   size_t n[3];     /**< Unknowns along each axis. */
-  size_t cells;    /**< Unknowns. */
+  size_t cells;    /**< Total number of unknowns, n[0] n[1] n[2]. */
   double h[3];     /**< Mesh width. */
   int coarsened[3];/**< 1 if the next level is coarser along this axis. */
   double omega;    /**< Weight that the smoother will use. 0 on the coarsest level, and for smoothers without a weight. */
@@ -342,7 +343,7 @@ typedef struct gmg_plan_info {
 /** The report of one level. */
 typedef struct gmg_level_report {
   size_t n[3];     /**< Unknowns along each axis. */
-  size_t cells;    /**< Unknowns. */
+  size_t cells;    /**< Total number of unknowns, n[0] n[1] n[2]. */
   double seconds;  /**< Seconds spent on this level, without coarser levels. On a device: time between events on the stream, or NaN
                         unless gmg_params::report_level_times is set. If several levels share one launch, its time is
                         reported for the finest of them. */
@@ -374,7 +375,8 @@ typedef struct gmg_report {
 /** The version of the library in use, "major.minor.patch". GMG_VERSION_STRING is the version compiled against. */
 GMG_API const char *gmg_version(void);
 
-/** Makes a problem the default one, up to the size of the struct that the caller knows. gmg_problem_default() is the shorter call.
+/** Sets the first `size` bytes of *problem to the defaults. For programs compiled with another version of this header;
+ *  gmg_problem_default() is the shorter call.
  *  @param problem in host memory; NULL: nothing is done   @param size sizeof(gmg_problem); members beyond those of the library
  *                 become 0   @param dim, n as for gmg_problem_default() */
 GMG_API void gmg_problem_init(gmg_problem *problem, size_t size, int dim, const size_t n[]);
@@ -409,7 +411,8 @@ static inline gmg_stencil gmg_stencil_q1(int dim, const double h[], double sigma
  *  @param length side lengths, dim entries; NULL: those of the unit box. gmg_solver_create() refuses a length of 0 */
 GMG_API void gmg_problem_set_box(gmg_problem *problem, const double length[]);
 
-/** Makes parameters the default ones, up to the size of the struct that the caller knows. gmg_params_default() is the shorter call.
+/** Sets the first `size` bytes of *params to the defaults. For programs compiled with another version of this header;
+ *  gmg_params_default() is the shorter call.
  *  @param params in host memory; NULL: nothing is done   @param size sizeof(gmg_params); members beyond those of the library
  *                become 0 */
 GMG_API void gmg_params_init(gmg_params *params, size_t size);
@@ -426,7 +429,7 @@ static inline gmg_params gmg_params_default(void)
  *  preset. All other members keep their values.
  *  - "default": the values of gmg_params_default().
  *  - "async-2011": async-(5) as in Anzt, Dongarra, Gates, Tomov (2011), with blocks of 512 consecutive unknowns, 5 undamped Jacobi
- *    sweeps in each, no overlap, and two passes per step. For comparison only: it does not damp oscillating errors
+ *    sweeps in each, no overlap, and two passes per step. For comparison only: it does not damp high-frequency errors
  *    (docs/api/params.md).
  *
  *  @param params changed in place   @param name name of the preset
@@ -472,7 +475,7 @@ GMG_API gmg_status gmg_plan_sized(gmg_context *context, const gmg_problem *probl
                                   size_t size);
 
 /** Reports what gmg_solver_create() would build: levels, bytes, predicted factor, warnings. Allocates only temporary host memory:
- *  up to 176 bytes for each unknown along an axis, the history, and the matrices of GMG_COARSE_DENSE. Reads coefficient arrays.
+ *  up to 176 (n[0] + n[1] + n[2]) bytes for the axes, the history, and the matrices of GMG_COARSE_DENSE. Reads coefficient arrays.
  *  Does not call the setup of a user's smoother. Blocks.
  *  @param context BORROWED   @param problem, params as for gmg_solver_create()   @param[out] info the report, in host memory
  *  @return the status that gmg_solver_create() would return (exceptions: docs/api/plan.md) */
@@ -523,10 +526,10 @@ GMG_API gmg_status gmg_precondition(gmg_solver *solver, const void *r, void *z);
  *  the arrays are checked. Allocates nothing. Costs less than a cycle, unless the problem has a stencil or the coarse solver is
  *  Cholesky: coarse operators and the factor are then computed again.
  *
- *  Only the shift, the stencil and the contents of the arrays may differ from the problem given to create; the error text says what
- *  else differs. The problem may become singular, or stop being singular. In mixed precision, values out of float's range are
- *  refused. Boundary values are kept. The levels are those chosen at create: if a new beta_face changes the ratios between the axes
- *  by more than about 2, create a new solver.
+ *  Only the shift, the stencil and the contents of the arrays may differ from the problem given to gmg_solver_create(); the error
+ *  text says what else differs. The problem may become singular, or stop being singular. In mixed precision, values out of float's
+ *  range are refused. Boundary values are kept. The levels stay those that gmg_solver_create() chose: if a new beta_face changes
+ *  the ratios between the axes by more than about 2, create a new solver.
  *  @return GMG_OK, GMG_ERR_ARGUMENT or GMG_ERR_UNSUPPORTED. On failure the solver is unchanged, with one exception: if a user's
  *          smoother or the coarse solver fails with new arrays, or fails again when the old shift is restored, solves are refused
  *          until another update succeeds, and the text says so */

@@ -29,7 +29,7 @@ typedef struct CUstream_st *gmg_cuda_stream;
  *
  *  A failure of the device is final. The first call that notices it, and all later calls, return GMG_ERR_DEVICE;
  *  gmg_context_error() returns CUDA's text. Solvers and context can then only be destroyed. Running out of device memory is not
- *  such a failure: create returns GMG_ERR_MEMORY, and a smaller solver can still be created.
+ *  such a failure: gmg_solver_create() returns GMG_ERR_MEMORY, and a smaller solver can still be created.
  *  @param device CUDA device number
  *  @param stream BORROWED, or NULL for the default stream; all work is enqueued on it
  *  @param[out] context NULL on failure

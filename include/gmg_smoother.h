@@ -46,7 +46,7 @@ typedef struct gmg_operator {
   gmg_centering centering; /**< Where the unknowns are. */
   int dim;                 /**< 1, 2 or 3. Axes >= dim have n = 1 and no coupling. */
   size_t n[3];             /**< Unknowns along each axis. */
-  size_t cells;            /**< n[0] n[1] n[2]. */
+  size_t cells;            /**< Total number of unknowns, n[0] n[1] n[2]. */
   const void *lo[3];       /**< Coupling to the lower neighbour, n[a] reals. */
   const void *hi[3];       /**< Coupling to the upper neighbour, n[a] reals. */
   const void *diag[3];     /**< The axis's contribution to the diagonal, n[a] reals. */
@@ -107,8 +107,8 @@ enum {
  *  has its own. Fields have the level's size and the operator's type. They are packed, and in the memory of the context. On a
  *  device sweeps only enqueue, on the stream of the context. */
 typedef struct gmg_smoother_ops {
-  /** Allocates the state of a level. Called at create for every level but the coarsest, which belongs to the coarse solver. NULL:
-   *  the smoother has no state. */
+  /** Allocates the state of a level. gmg_solver_create() calls it for every level but the coarsest, which belongs to the coarse
+   *  solver. NULL: the smoother has no state. */
   gmg_status (*setup)(const gmg_smoother_level *level, void **state);
   /** Recomputes what depends on the operator's values. Called after setup and after every gmg_solver_update(). Must not allocate.
    *  May be NULL. */

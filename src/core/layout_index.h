@@ -4,8 +4,8 @@
    from here, never from n. */
 typedef struct {
   GMG_INDEX n[3];  /* unknowns along each axis */
-  GMG_INDEX row;   /* elements from one row to the next */
-  GMG_INDEX rows;  /* rows from one plane to the next */
+  GMG_INDEX row;   /* pitch of rows, in elements: from unknown (i, j, k) to (i, j + 1, k) there are `row` elements */
+  GMG_INDEX rows;  /* pitch of planes, in rows: from unknown (i, j, k) to (i, j, k + 1) there are rows * row elements */
   GMG_INDEX first; /* elements before unknown (0, 0, 0): ghosts */
 } GMG_L(gmg_layout);
 

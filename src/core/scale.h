@@ -7,8 +7,8 @@
 #include "types.h"
 
 typedef struct gmg_scale {
-  double divisor; /* low-precision residual = residual / divisor */
-  double next;    /* factor for the next residual: 1 / norm of this one */
+  double divisor; /* the last residual was divided by it: low-precision residual = residual / divisor */
+  double next;    /* the next residual will be multiplied by it: 1 / norm of the last residual */
   double guess;   /* work space of gmg_vector_ops::normalize_to_low */
 } gmg_scale;
 

@@ -9,7 +9,7 @@
 typedef struct gmg_stopping {
   double rtol, atol;   /* target = max(rtol ||f||, atol); if f = 0, rtol is relative to the first residual */
   double growth;       /* a residual that has grown by a larger factor has blown up */
-  double rate_slow;    /* above this rate: is the residual still falling as before? */
+  double rate_slow;    /* above this rate a solve is slow: gmg_stopped_falling() compares with the previous rate */
   double rate_stalled; /* above this rate the residual no longer falls */
 } gmg_stopping;
 
@@ -38,8 +38,9 @@ GMG_INLINE gmg_verdict gmg_judge_first(const gmg_stopping *rule, gmg_stopping_st
   return norm <= s->target ? GMG_VERDICT_CONVERGED : GMG_VERDICT_CONTINUE;
 }
 
-/* The rate is above rate_stalled, or it is above rate_slow and much slower than the previous one. A solve that is slow from the
-   start keeps its rate, so after its first cycle it is not judged to have stopped falling. The first rate is compared with 1/2. */
+/* Whether the residual has stopped falling: if the rate is above rate_stalled, or if it is above rate_slow and much higher than the
+   previous rate, above (1 + rate_before) / 2. After the first cycle rate_before is 0. A slow solve with a constant rate below
+   rate_stalled can count as stopped only after its first cycle. */
 GMG_INLINE int gmg_stopped_falling(const gmg_stopping *rule, double rate, double rate_before)
 {
   return rate > rule->rate_stalled || (rate > rule->rate_slow && rate > (1 + rate_before) / 2);

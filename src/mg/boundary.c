@@ -39,7 +39,7 @@ gmg_status gmg_set_boundary_values(gmg_solver *s, int axis, int side, const void
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "g%s changed while it was read", where);
   }
   s->vector->copy(&s->exec, cells, g, face);
-  if (norm != 0) s->has_values = 1;
+  if (norm != 0) s->has_boundary_values = 1;
   return gmg_status_or_failure(s, GMG_OK);
 }
 
@@ -55,6 +55,6 @@ gmg_status gmg_set_boundary_constant(gmg_solver *s, int axis, int side, double g
                     side);
   GMG_WITH_DEVICE(s->context);
   s->vector->fill(&s->exec, cells, g, face);
-  if (g != 0) s->has_values = 1;
+  if (g != 0) s->has_boundary_values = 1;
   return gmg_status_or_failure(s, GMG_OK);
 }

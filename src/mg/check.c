@@ -185,8 +185,8 @@ static gmg_status check_symmetric(gmg_context *c, const gmg_params *p)
   return GMG_OK;
 }
 
-/* Whether the caller leaves the choice between cycles and a direct solve to gmg. Who chooses a cycle, an acceleration, a smoother
-   or a hierarchy wants cycles. */
+/* Whether gmg may choose between cycles and a direct solve. It may not if the caller has set `direct`, or says how cycles are done:
+   by the cycle, the acceleration, the smoother, the hierarchy, or without measured residuals. */
 static int is_free_to_choose(const gmg_params *p)
 {
   if (p->direct != GMG_DIRECT_AUTO || p->coarse != GMG_COARSE_AUTO || p->coarse_cells || p->max_levels) return 0;

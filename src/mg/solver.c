@@ -69,7 +69,8 @@ static gmg_status take_arguments(gmg_solver *s, gmg_context *c, const gmg_proble
   gmg_params copied;
   GMG_TRY(gmg_check_params(c, &s->problem, params, &copied, &s->params));
   GMG_TRY(gmg_check_process(c, dry ? "gmg_plan" : "gmg_solver_create", gmg_has_parallel_work(&s->problem)));
-  s->cycle_is_auto = copied.cycle == GMG_CYCLE_AUTO && !s->problem.stencil; /* on merged cells V cycles are no way out */
+  /* With a stencil a slow solve keeps its F cycles: on merged cells V cycles converge more slowly. */
+  s->cycle_is_auto = copied.cycle == GMG_CYCLE_AUTO && !s->problem.stencil;
   s->coarse_is_auto = copied.coarse == GMG_COARSE_AUTO;
   const gmg_layout f = gmg_array_of_f(&s->problem, NULL).layout, u = gmg_array_of_u(&s->problem, NULL).layout;
   const gmg_layout own = gmg_layout_packed(f.n);

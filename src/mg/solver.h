@@ -81,9 +81,9 @@ typedef struct gmg_recording {
   gmg_work *work;
   const void *f;
   void *u;
-  int has_values;       /* solver.has_values when the work was recorded */
-  gmg_cycle_kind cycle; /* params.cycle when the work was recorded */
-  gmg_graph *graph; /* NULL: not recorded yet */
+  int has_boundary_values; /* solver.has_boundary_values when the work was recorded */
+  gmg_cycle_kind cycle;    /* params.cycle when the work was recorded */
+  gmg_graph *graph;        /* NULL: not recorded yet */
 } gmg_recording;
 enum { GMG_RECORDINGS = 8 };
 
@@ -104,7 +104,7 @@ struct gmg_solver {
   int coarse_is_auto;       /* params.coarse was GMG_COARSE_AUTO */
   int singular;
   int symmetric;         /* the cycle is to be its own adjoint: the upward leg sweeps in reversed order */
-  int has_values;        /* some face was given boundary values other than 0, now or earlier */
+  int has_boundary_values; /* some face was given boundary values other than 0, now or earlier */
   int update_failed;             /* the last update failed half-way: only another one helps */
   const char *running; /* the public call that has not returned yet: a monitor or a smoother must not make others; or NULL */
   const gmg_vector_ops *vector;   /* of exec */
@@ -272,7 +272,7 @@ static inline gmg_solver *gmg_running_begin(gmg_solver *s, const char *call)
 static inline void gmg_running_end(gmg_solver *const *s) { (*s)->running = NULL; }
 
 /* iterate/floor.c */
-double gmg_norm_of(const gmg_solver *s, const gmg_operator *A); /* a bound of ||A|| without the array sigma */
+double gmg_norm_bound(const gmg_solver *s, const gmg_operator *A); /* a bound of ||A|| without the array sigma */
 double gmg_floor_estimate(const gmg_solver *s);       /* a priori estimate of ||r|| / ||f|| for a smooth f */
 double gmg_low_floor(const gmg_solver *s, const gmg_operator *A); /* that estimate for operator A in low precision */
 double gmg_fmg_rounding(const gmg_solver *s, const gmg_operator *A); /* estimated rounding / error of the scheme of a full multigrid

@@ -30,10 +30,10 @@ typedef struct gmg_grid_ops {
   /* Conjugate gradients (core/cg_scalars.h). The scalars stay in exec's memory. Sets d->beta from <c, y>, where y = A p if
      flexible, and y = r otherwise. In the latter case d->zr becomes <c, y>. */
   void (*cg_beta)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_cg_scalars *d);
-  /* y = (m2 x m1 x m0) x or, with `add`, y += (m2 x m1 x m0) x. y has rows[2] x rows[1] x rows[0] entries, x has cols[2] x cols[1]
-     x cols[0] */
+  /* y = M x or, with `add`, y += M x, where M is the Kronecker product of map[2], map[1] and map[0]. y has rows[2] rows[1] rows[0]
+     entries, and x has cols[2] cols[1] cols[0] */
   void (*transfer)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);
-  /* y = (m2 x m1 x m0) x, like transfer(), between arrays of these layouts */
+  /* y = M x, as in transfer(), between arrays of these layouts */
   void (*transfer_between)(const gmg_exec *e, const gmg_map map[3], gmg_layout from, const void *x, gmg_layout to, void *y);
   /* u += P c for coefficients on faces, where P depends on them (host/prolong.c); map: of kind GMG_MAP_PROLONG_LINEAR */
   void (*prolong_faces)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u);
@@ -76,7 +76,7 @@ static inline gmg_array gmg_coefficients_at_faces(const gmg_problem *p, int axis
   return gmg_array_of(p->type, n, &p->coefficient_layout, p->beta_face[axis]);
 }
 
-/* y = (m2 x m1 x m0) x between arrays of any layouts. */
+/* y = M x between arrays of any layouts, where M is the Kronecker product of map[2], map[1] and map[0]. */
 static inline void gmg_transfer(const gmg_exec *e, const gmg_map map[3], gmg_layout from, const void *x, gmg_layout to, void *y)
 {
   if (gmg_is_packed(from) && gmg_is_packed(to)) gmg_grid_ops_of(e)->transfer(e, map, x, y, 0);

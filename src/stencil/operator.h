@@ -23,7 +23,7 @@ typedef struct gmg_operator_ops {
      records the divisor and the norm in s. */
   double (*measure_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *divisor,
                              gmg_scale *s, void *r, double *f_norm, gmg_wait wait);
-  /* u = (m2 x m1 x m0) coarse, then r = (f - A u) / divisor[0] in low precision. */
+  /* u = M coarse, then r = (f - A u) / divisor[0] in low precision. M: the Kronecker product of map[2], map[1] and map[0]. */
   void (*interpolated_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
                                 void *u, const double *divisor, void *r);
   /* u = u + c, then measure_residual(). */
@@ -46,7 +46,7 @@ typedef struct gmg_operator_ops {
   /* p = c + beta p, where p is not read if beta is 0; q = A p; d->pq = <p, q> and d->pr = <p, x> */
   void (*cg_direction)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x,
                        void *q);
-  /* coarse = (m2 x m1 x m0) (f - A u); r: work space for the residual */
+  /* coarse = M (f - A u), where M is the Kronecker product of map[2], map[1] and map[0]; r: work space for the residual */
   void (*restrict_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
                             void *r, void *coarse);
 } gmg_operator_ops;
@@ -77,9 +77,9 @@ struct gmg_operator_kind {
   const gmg_operator_ops *ops[2][2]; /* [gmg_backend][gmg_type] */
   int takes_boundary_values;         /* and has fluxes through faces */
   int is_galerkin;                   /* coarsen() uses the maps of corrections and residuals */
-  unsigned smoother_trait;           /* GMG_SMOOTHER_*: what a user's smoother must promise to be used; 0: this kind takes none,
-                                        unless it is the 7-point operator. Not 0: built-in smoothers use their table `box`, so the
-                                        operator must have gmg_operator::box */
+  unsigned smoother_trait;           /* GMG_SMOOTHER_*: the trait that a user's smoother must promise. 0: user smoothers are
+                                        refused (the 7-point operator takes all). If it is set, gmg_operator::box must be set, too,
+                                        because built-in smoothers then use their table `box` */
   /* Whether this is the kind for the problem. NULL: for every problem to which no other kind applies. */
   int (*applies_to)(const gmg_problem *p);
   /* Refuses what this kind cannot have. */

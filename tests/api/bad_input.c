@@ -124,7 +124,7 @@ static void parameters(void **state)
       "params.async.assignment = 3: must be GMG_ASSIGN_AUTO, GMG_ASSIGN_STATIC or GMG_ASSIGN_DYNAMIC");
   TRY(q.async.in_flight = -1, GMG_ERR_ARGUMENT, "params.async.in_flight = -1");
   TRY(q.async.oversubscription = 65, GMG_ERR_ARGUMENT, "params.async.oversubscription = 65");
-  TRY(q.async.oversubscription = 2, GMG_ERR_UNSUPPORTED, "params.async.oversubscription = 2: on the host");
+  TRY(q.async.oversubscription = 2, GMG_ERR_UNSUPPORTED, "params.async.oversubscription = 2: only for CUDA contexts");
   TRY(q.cycle = (gmg_cycle_kind)-1, GMG_ERR_ARGUMENT, "params.cycle = -1: must be GMG_CYCLE_AUTO, ");
   TRY(q.cycle = (gmg_cycle_kind)5, GMG_ERR_ARGUMENT,
       "params.cycle = 5: must be GMG_CYCLE_AUTO, GMG_CYCLE_V, GMG_CYCLE_W or GMG_CYCLE_F");

@@ -29,7 +29,7 @@ static const struct {
     {LOPSIDED, 3, 0, GMG_ERR_UNSUPPORTED, {"problem.stencil->entry[1][1][0] = -3", "params.coarse = GMG_COARSE_CG needs a symmetric matrix"}},
     {LOPSIDED, 4, 0, GMG_ERR_UNSUPPORTED, {"params.coarse = GMG_COARSE_DENSE takes at most 1024 unknowns, the coarsest grid has 1600", "params.max_levels = 1 ends the coarsening there"}},
     {IMAGE, 0, -5, GMG_ERR_UNSUPPORTED, {"entry[1][0][0] = -5: differs from entry[1][2][0] = -", "its image in a Neumann wall: params.symmetric = 1"}},
-    {SINGULAR, 0, 0, GMG_ERR_UNSUPPORTED, {"problem.stencil->entry[1][1][0] = -", "which f has a solution is not known"}},
+    {SINGULAR, 0, 0, GMG_ERR_UNSUPPORTED, {"problem.stencil->entry[1][1][0] = -", "gmg cannot make f compatible"}},
     {INFLOW, 0, 0, GMG_ERR_UNSUPPORTED, {"params.coarse = GMG_COARSE_DENSE: the coarsest grid's matrix (", "is singular up to rounding"}},
     {PAIR, 4, -1, GMG_ERR_ARGUMENT, {"problem.stencil->entry[0][1][1] = -1", "problem.dim = 2"}},
     {SUM, 13, 0.5, GMG_ERR_UNSUPPORTED, {"problem.stencil: its entries add up to -", "negative"}},

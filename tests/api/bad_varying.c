@@ -32,7 +32,7 @@ static const struct {
     {VALUE, 12, -1e9, GMG_ERR_ARGUMENT, {"problem.stencil->array[1][1][0] = -1e+09 in row (2, 3, 0)", "at most 1e+06 times as large as the diagonal"}},
     {LOPSIDED, 12, -3, GMG_ERR_UNSUPPORTED, {"problem.stencil->array[1][1][0] = -3 in row (2, 3, 0)", "distance (-1, 0, 0)"}},
     {LOPSIDED, 16, -3, GMG_ERR_UNSUPPORTED, {"in row (2, 4, 0): differs from what the row of this neighbour", "-3: params.coarse = GMG_COARSE_CG needs a"}},
-    {SINGULAR, 12, -3, GMG_ERR_UNSUPPORTED, {"problem.stencil->array[1][1][0] = -3 in row (2, 3, 0)", "which f has a solution is not known"}},
+    {SINGULAR, 12, -3, GMG_ERR_UNSUPPORTED, {"problem.stencil->array[1][1][0] = -3 in row (2, 3, 0)", "gmg cannot make f compatible"}},
     {GROWS, 12, -1e9, GMG_ERR_UNSUPPORTED, {"problem.stencil->array[1][1][0] = -1e+09 in row (2, 3, 0): too large", "positive definite"}},
     {BOTH, 12, -3, GMG_ERR_ARGUMENT, {"problem.stencil->entry[1][1][0] = -3: must be 0, because array[1][1][0]", "holds the entries"}},
     {UNUSED, 4, 0, GMG_ERR_ARGUMENT, {"problem.stencil->array[0][1][1] = ", "problem.dim = 2 has no such neighbour"}},

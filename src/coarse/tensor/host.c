@@ -184,7 +184,7 @@ static void transform(const gmg_tensor *t, size_t count, const real *x, real *y,
     const gmg_mode_block *b = &t->axis[0].block[i];
     const rows folded = {w->folded + b->first, w->pitch};
     for (size_t p = 0; p < panels_of(b->count); p++) {
-      const real *modes = (const real *)b->to + p * GMG_PANEL * b->count;
+      const real *modes = (const real *)b->forward + p * GMG_PANEL * b->count;
       const size_t width = width_of(b->count, p), column = b->first + p * GMG_PANEL;
       if (t->transformed == 1) {
         product(count, b->count, folded, modes, y + column, n, width);
@@ -193,7 +193,7 @@ static void transform(const gmg_tensor *t, size_t count, const real *x, real *y,
       product(count, b->count, folded, modes, w->panel, GMG_PANEL, GMG_PANEL);
       for (int j = 0; j < t->axis[1].blocks; j++) {
         const gmg_mode_block *c = &t->axis[1].block[j];
-        product(c->count, c->count, (rows){c->to, c->count}, w->panel + c->first * GMG_PANEL, y + c->first * n + column, n,
+        product(c->count, c->count, (rows){c->forward, c->count}, w->panel + c->first * GMG_PANEL, y + c->first * n + column, n,
                 width);
       }
     }
@@ -218,7 +218,7 @@ static void transform_back(const gmg_tensor *t, size_t count, real *x, const spa
     gather(count, x + p * GMG_PANEL, n, width_of(n, p), w->panel);
     for (int j = 0; j < t->axis[1].blocks; j++) {
       const gmg_mode_block *c = &t->axis[1].block[j];
-      product(c->count, c->count, (rows){c->from, c->count}, w->panel + c->first * GMG_PANEL,
+      product(c->count, c->count, (rows){c->inverse, c->count}, w->panel + c->first * GMG_PANEL,
               w->block + c->first * w->pitch + p * GMG_PANEL, w->pitch, GMG_PANEL);
     }
     modes = (rows){w->block, w->pitch};
@@ -227,7 +227,7 @@ static void transform_back(const gmg_tensor *t, size_t count, real *x, const spa
     const gmg_mode_block *b = &t->axis[0].block[i];
     const rows mine = {modes.at + b->first, modes.pitch};
     for (size_t p = 0; p < panels_of(b->count); p++)
-      product(count, b->count, mine, (const real *)b->from + p * GMG_PANEL * b->count,
+      product(count, b->count, mine, (const real *)b->inverse + p * GMG_PANEL * b->count,
               w->folded + b->first + p * GMG_PANEL, w->pitch, width_of(b->count, p));
   }
   unfold_block(t, count, w, x);

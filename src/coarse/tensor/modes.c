@@ -34,8 +34,8 @@ static symmetric symmetrised(const gmg_axis *x, double *room)
 
 static int is_near(double a, double b, double tolerance) { return fabs(a - b) <= tolerance * fabs(b); }
 
-/* Whether the axis is the same from both ends. Positions of a stretched axis are rounded, and so are its mesh widths: a mesh width
-   of 1e-4 of the length is known to 1e-12. */
+/* Whether the axis is symmetric: mesh and walls are mirror-symmetric about its centre. Positions of a stretched axis are rounded,
+   and so are its mesh widths: a mesh width of 1e-4 of the length is known to 1e-12. */
 static int is_mirrored(const gmg_axis *x)
 {
   static const double TOLERANCE = 1e-11;

@@ -1,7 +1,7 @@
 /* The direct solver for separable problems: constant coefficients on any mesh, with any walls. The operator is then a sum of
-   one-dimensional ones. Axes are transformed to their modes (Lynch, Rice, Thomas 1964). If all are, the coefficients are divided by
-   sums of eigenvalues. If all but the last are, every mode is a tridiagonal system along it (Buzbee, Golub, Nielson 1970). Called
-   through gmg_bottom_ops. Calls stencil for the axes, and the kernels of the backend. */
+   one-dimensional ones. Axes are transformed to their modes (Lynch, Rice, Thomas 1964). If all are, the modal coefficients of f are
+   divided by sums of eigenvalues. If all but the last are, every mode is a tridiagonal system along it (Buzbee, Golub, Nielson
+   1970). Called through gmg_bottom_ops. Calls stencil for the axes, and the kernels of the backend. */
 #include "tensor.h"
 
 #include "coarse/kernels.h"
@@ -84,23 +84,23 @@ static size_t entries_of(size_t count, int in_panels)
   return count * (in_panels ? (count + GMG_PANEL - 1) / GMG_PANEL * GMG_PANEL : count);
 }
 
-/* Uploads the first `count` entries of modes b->first and up: as they are, and multiplied by the control volumes. m and to: room
-   for a matrix each. */
+/* Uploads the two matrices of a block. The inverse transform has the first `count` entries of modes b->first and up. The forward
+   transform has these entries multiplied by the control volumes. m and to: room for a matrix each. */
 static gmg_status create_block(gmg_exec *e, const gmg_axis *x, const gmg_modes *modes, int in_panels, double *m, double *to,
                                gmg_mode_block *b)
 {
   const size_t n = b->count, entries = entries_of(n, in_panels);
-  const void **const matrix[2] = {&b->to, &b->from};
-  for (int back = 0; back < 2; back++) {
+  const void **const matrix[2] = {&b->forward, &b->inverse};
+  for (int inverse = 0; inverse < 2; inverse++) {
     void *values = NULL;
     for (size_t k = 0; k < n && !e->dry; k++)
       for (size_t i = 0; i < n; i++)
-        m[k * n + i] = modes->vector[(b->first + k) * modes->n + i] * (back ? 1 : x->volume[i]);
-    /* m is [mode][entry]. Axis 0: its columns are modes on the way there, and entries on the way back. Axis 1: its rows */
-    if (!e->dry && in_panels) to_panels(n, m, !back, to);
-    if (!e->dry && !in_panels) to_rows(n, m, back, to);
+        m[k * n + i] = modes->vector[(b->first + k) * modes->n + i] * (inverse ? 1 : x->volume[i]);
+    /* m is [mode][entry]. gmg_mode_block says which of the two matrices is stored as its transpose */
+    if (!e->dry && in_panels) to_panels(n, m, !inverse, to);
+    if (!e->dry && !in_panels) to_rows(n, m, inverse, to);
     GMG_TRY(gmg_exec_reals(e, "modes of an axis", entries, to, &values));
-    *matrix[back] = values;
+    *matrix[inverse] = values;
   }
   return GMG_OK;
 }

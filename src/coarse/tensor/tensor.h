@@ -9,12 +9,12 @@
    [column / GMG_PANEL][row][column % GMG_PANEL]. The last panel is filled up with zeros. */
 enum { GMG_PANEL = 16, GMG_MAX_TRANSFORMED = 3 };
 
-/* Some modes of an axis, of which the first `half` entries are enough: all modes, with half = n, or the even or the odd modes of a
-   symmetric axis. `to` gives the coefficients of the modes, `from` the values of the modes. All are reals in exec's memory. */
+/* Some modes of an axis: all of them or, if the axis is symmetric, the even or the odd ones. Of an even or odd mode the first half
+   of its entries is stored, because the other half follows. The two matrices are reals in exec's memory. */
 typedef struct gmg_mode_block {
-  size_t first, count; /* these modes of the axis; count is also the number of entries */
-  const void *to;      /* axes in panels: panels of [entry][mode]; others: [mode][entry] */
-  const void *from;    /* axes in panels: panels of [mode][entry]; others: [entry][mode] */
+  size_t first, count; /* modes first .. first + count - 1 of the axis; each has `count` stored entries */
+  const void *forward; /* values to coefficients of the modes. Axes in panels: panels of [entry][mode]; others: [mode][entry] */
+  const void *inverse; /* coefficients of the modes to values. Axes in panels: panels of [mode][entry]; others: [entry][mode] */
 } gmg_mode_block;
 
 /* An axis that is transformed to its modes. */
@@ -41,8 +41,9 @@ typedef struct gmg_tensor {
 
 /* Kernels of a backend and a real type. */
 typedef struct gmg_tensor_ops {
-  size_t most_transformed[4]; /* [number of axes] a last axis of at most so many unknowns is transformed, too */
-  int axes_in_panels;      /* the modes of the first axes, so many, are in panels */
+  size_t most_transformed[4]; /* [number of axes with more than one unknown]: the last axis is transformed, too, if it has at
+                                 most this number of unknowns */
+  int axes_in_panels;         /* the modes of the first `axes_in_panels` axes are stored in panels */
   size_t (*prepare)(const gmg_exec *e, const gmg_tensor *t); /* called once, at setup. Returns the bytes of the work space */
   /* Solves A u = f. f and u are packed, and f is not changed. Only enqueues on a device. */
   void (*solve)(const gmg_exec *e, const gmg_tensor *t, const void *f, void *u);

@@ -36,7 +36,7 @@ static void restrict_data(gmg_solver *s, const void *f, const void *f_eff)
       s->mg.grid->transfer(e, L->average, L->r, C->r, 0);
     }
     e->vector->copy(e, C->A.cells, C->r, C->f);
-    if (s->has_values) {
+    if (s->has_boundary_values) {
       gmg_fmg_restrict_faces(s, e, L, C);
       s->mg.grid->fold(e, &C->A, &C->faces, C->f);
     }
@@ -50,7 +50,7 @@ int gmg_fmg_needs_padding(const gmg_solver *s, int l)
 {
   const gmg_level *L = &s->level[l];
   const int linear = L->operator_dependent || !L->A.face[0];
-  return !linear || s->has_values;
+  return !linear || s->has_boundary_values;
 }
 
 /* Interpolates the next coarser level's solution linearly to u of level l < levels - 1, which has the given layout. */

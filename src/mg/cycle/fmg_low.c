@@ -16,7 +16,7 @@ static const void *restrict_on_outer_levels(gmg_solver *s, const void *f)
     gmg_level *R = &s->outer[l], *C = &s->outer[l + 1];
     gmg_exchange(&s->exec, &R->A, f);
     gmg_transfer(&s->exec, R->average, data_layout(s, l), f, gmg_layout_of(&C->A), C->f);
-    if (s->has_values) gmg_fmg_restrict_faces(s, &s->exec, R, C);
+    if (s->has_boundary_values) gmg_fmg_restrict_faces(s, &s->exec, R, C);
     f = C->f;
   }
   gmg_exchange(&s->exec, &s->outer[s->outer_levels - 1].A, f);
@@ -28,7 +28,7 @@ static void fold_on_outer_levels(gmg_solver *s)
 {
   for (int l = 1; l < s->outer_levels; l++) {
     gmg_level *R = &s->outer[l];
-    if (s->has_values) s->grid->fold(&s->exec, &R->A, &R->faces, R->f);
+    if (s->has_boundary_values) s->grid->fold(&s->exec, &R->A, &R->faces, R->f);
     gmg_project(s, &s->exec, R, R->f);
   }
 }
@@ -56,7 +56,7 @@ static int restrict_finest(gmg_solver *s, const void *f, const void *f_eff)
   fold_on_outer_levels(s);
   if (s->singular) s->vector->subtract_mean(&s->exec, C->A.cells, room); /* the mean is removed later anyway; a large mean would
                                                                             leave no digits of the rest */
-  if (!s->has_values) {
+  if (!s->has_boundary_values) {
     s->vector->normalize_to_low(&s->exec, C->A.cells, room, &s->scales->data, C->r);
     return last;
   }

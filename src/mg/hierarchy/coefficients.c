@@ -65,13 +65,13 @@ static gmg_array array_of_beta(const gmg_problem *p, int a)
   return p->beta ? gmg_coefficients_at_unknowns(p, p->beta) : gmg_coefficients_at_faces(p, a);
 }
 
-/* The size of the entries of A, with its name in error texts. */
+/* The magnitude of the entries of A, with its name in error texts. */
 typedef struct {
   const char *name;
   double weakest, strongest;
 } entry_magnitude;
 
-/* What the kind of operator finds itself. */
+/* Ranges that only the kind of operator can compute, by its measure(). */
 static gmg_status measure(const gmg_exec *e, const gmg_problem *p, gmg_coefficients *found, entry_magnitude *size)
 {
   const gmg_operator_kind *kind = gmg_operator_kind_of(p);
@@ -185,8 +185,8 @@ gmg_status gmg_check_symmetry(const gmg_solver *s, const gmg_problem *p, const g
       return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s: %s needs a symmetric matrix", found->asymmetry, needs[i].name);
   for (int a = 0; a < p->dim; a++) has_walls |= p->bc[a][0] != GMG_PERIODIC;
   if (gmg_is_singular(p, found->sigma_most) && (has_walls || gmg_operator_kind_of(p)->is_galerkin))
-    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s, and all rows add up to 0, shift included: which f has a solution is not "
-                    "known then", found->asymmetry);
+    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s. The matrix is not symmetric, and it is singular, because all rows add up "
+                    "to 0, shift included: gmg cannot make f compatible then", found->asymmetry);
   return GMG_OK;
 }
 

@@ -23,7 +23,7 @@ gmg_status gmg_check_precision(gmg_solver *s)
 {
   const gmg_coefficients *c = &s->coefficients;
   const gmg_operator *A = &s->finest->A;
-  const double norm = gmg_norm_of(s, A), most = norm + c->sigma_most, floor = gmg_low_floor(s, A);
+  const double norm = gmg_norm_bound(s, A), most = norm + c->sigma_most, floor = gmg_low_floor(s, A);
   const double limit = s->params.accel == GMG_ACCEL_NONE ? MAX_ROUNDING : MAX_ROUNDING_ACCELERATED;
   static const char *const advice = "params.precision = GMG_PRECISION_SAME accepts it: cycles then compute in the problem's type";
   if (most > MAX_COEFFICIENT || (norm > 0 && norm < MIN_COEFFICIENT))

@@ -6,7 +6,7 @@
 
 static double unit_roundoff(gmg_type type) { return gmg_type_traits_of(type)->epsilon / 2; }
 
-double gmg_norm_of(const gmg_solver *s, const gmg_operator *A)
+double gmg_norm_bound(const gmg_solver *s, const gmg_operator *A)
 {
   const gmg_coefficients *c = &s->coefficients;
   double norm = gmg_operator_reaction(A);
@@ -60,7 +60,7 @@ static double amplification(const gmg_solver *s, const gmg_operator *A)
   if (walls > 0) smallest += walls;
   else if (constant > 0) smallest += 1 / (1 / next + 1 / constant); /* b = 0 is a Dirichlet wall, and `constant` infinite */
   if (smallest == 0) smallest = next; /* singular */
-  return gmg_norm_of(s, A) / smallest;
+  return gmg_norm_bound(s, A) / smallest;
 }
 
 /* Measured ratio: rounding errors are random, and A does not amplify all of them by ||A||. */

@@ -17,7 +17,7 @@ static gmg_status refuse_face(gmg_solver *s, double norm)
     const double size = fmax(fabs(r.least), fabs(r.most)), share = size * fabs(F->fold[i / 2][i % 2]);
     if (share > most) most = share, value = size, axis = i / 2, side = i % 2;
   }
-  if (value == 0) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "f overflows its norm (%g)", norm);
+  if (value == 0) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "the norm of f (%g) overflows", norm);
   const size_t n = s->finest->A.cells / s->finest->A.n[axis];
   const double below = nextafter(value, 0);
   size_t i = 0;

@@ -13,13 +13,15 @@ static int can_be_recorded(const gmg_solver *s)
 
 static int same(const gmg_recording *a, const gmg_recording *b)
 {
-  return a->work == b->work && a->f == b->f && a->u == b->u && a->has_values == b->has_values && a->cycle == b->cycle;
+  return a->work == b->work && a->f == b->f && a->u == b->u && a->has_boundary_values == b->has_boundary_values &&
+         a->cycle == b->cycle;
 }
 
 /* Returns the entry of this work. NULL if the work is new (an entry is made), or cannot be recorded. */
 static gmg_recording *find(gmg_solver *s, gmg_work *work, const void *f, void *u)
 {
-  const gmg_recording wanted = {.work = work, .f = f, .u = u, .has_values = s->has_values, .cycle = s->params.cycle};
+  const gmg_recording wanted = {
+      .work = work, .f = f, .u = u, .has_boundary_values = s->has_boundary_values, .cycle = s->params.cycle};
   if (!can_be_recorded(s)) return NULL;
   for (int i = 0; i < GMG_RECORDINGS; i++)
     if (same(&s->recording[i], &wanted)) return &s->recording[i];

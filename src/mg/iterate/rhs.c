@@ -17,7 +17,7 @@ static double remove_mean(gmg_solver *s, const gmg_level *L)
   return mean;
 }
 
-const void *gmg_current_rhs(const gmg_solver *s, const void *f) { return s->has_values || s->singular ? s->f_eff : f; }
+const void *gmg_current_rhs(const gmg_solver *s, const void *f) { return s->has_boundary_values || s->singular ? s->f_eff : f; }
 
 const void *gmg_packed_rhs(gmg_solver *s, const void *f)
 {
@@ -32,7 +32,7 @@ const void *gmg_effective_rhs(gmg_solver *s, const void *f, double *mean_removed
   if (mean_removed) *mean_removed = 0;
   if (gmg_current_rhs(s, f) == f) return f;
   gmg_array_copy(&s->exec, s->layouts.f, f, s->layouts_with_f_eff.f, s->f_eff);
-  if (s->has_values) s->grid->fold(&s->exec, &L->A, &L->faces, s->f_eff);
+  if (s->has_boundary_values) s->grid->fold(&s->exec, &L->A, &L->faces, s->f_eff);
   if (s->singular && mean_removed) *mean_removed = remove_mean(s, L);
   else gmg_project(s, &s->exec, L, s->f_eff);
   return s->f_eff;

@@ -2,20 +2,30 @@
    even i + j + k are red and are relaxed first (last on a reversed leg). The phases of a colour, and the layers near the seams of
    odd periodic axes that are swept first, are as in red_black/host.c.
 
-   One pass over memory per colour moves 48 bytes per unknown in double. On large levels with constant coefficients one pass relaxes
-   both colours (relax/cuda/plane_sweep.cuh), moves 24 bytes, and has the same result. For that, each block also relaxes one layer
-   around its own unknowns, from values before the sweep. These must not be overwritten, so
+   Bytes moved per unknown. Fields are double, in the last two rows also float:
+
+     one sweep, one pass per colour                                            48
+     one sweep, both colours in one pass                                       24
+     its copy of interface layers to u (a copy of everything would move 16)    about 8
+     one sweep from zero, both colours in one pass                             16
+     downward leg from zero in 3D: fused                                       17
+     downward leg from zero in 3D: sweep, then restriction                     33
+     upward leg to the finest level in mixed precision: fused                  25
+     upward leg to the finest level in mixed precision: separate passes        45
+
+   On large levels with constant coefficients one pass relaxes both colours (relax/cuda/plane_sweep.cuh), with the same result. For
+   that, each block also relaxes one layer around its own unknowns, from values before the sweep. These must not be overwritten, so
    - two sweeps write to the level's scratch field and back;
    - one sweep writes in place what no other block reads, which is nearly everything. The two layers beside other blocks are written
-     to the scratch field, from which a second kernel copies them (about 8 bytes per unknown; a copy of everything would move 16);
-   - a sweep from zero reads no u, and writes in place: 16 bytes.
+     to the scratch field, from which a second kernel copies them;
+   - a sweep from zero reads no u, and writes in place.
 
    Legs with one sweep are fused, with the same result:
-   - Downwards from zero it also restricts its residual: 17 instead of 33 bytes in 3D. A block then also needs the final values in
-     the layer around its own unknowns, which depend on a first half sweep in the ring. From zero that is the weight times f over
-     the diagonal, so no value comes from another block. Every coarse value is written by one block.
-   - Upwards to the finest level of a mixed-precision cycle it prolongs the correction and updates u in double: 25 instead of 45
-     bytes. It reads and writes different fields.
+   - Downwards from zero it also restricts its residual. A block then also needs the final values in the layer around its own
+     unknowns, which depend on a first half sweep in the ring. From zero that is the weight times f over the diagonal, so no value
+     comes from another block. Every coarse value is written by one block.
+   - Upwards to the finest level of a mixed-precision cycle it prolongs the correction and updates u in double. It reads and writes
+     different fields.
    - In double in 3D the downward leg can write u to another field (double buffering); unless u is 0 before, its residual is then
      restricted in a second pass. The upward leg writes u back with the correction, in one pass.
 

@@ -63,7 +63,8 @@ static inline size_t gmg_axis_entry(const gmg_axis *x, size_t i)
 int gmg_axis_is_uniform(const gmg_axis_spec *spec); /* has the same mesh width everywhere, and is not merged */
 double gmg_axis_length(const gmg_axis *axis);        /* the sum of the control volumes */
 
-/* Temporary host memory per unknown, in bytes, including the maps. */
+/* Temporary host memory for each unknown of an axis, in bytes, maps included. gmg.h says 176: a copy of gmg_problem::coord takes 8
+   more. */
 enum { GMG_AXIS_BYTES = 168 };
 /* Fails with GMG_ERR_MEMORY if the axis needs more than the machine has. */
 gmg_status gmg_axis_create(gmg_context *context, const gmg_axis_spec *spec, gmg_axis *axis);

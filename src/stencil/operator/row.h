@@ -1,6 +1,6 @@
 /* The row formula. Only here is the stencil written: row of A = diag u - sum over axes of (lo u_below + hi u_above). Compiled as C
-   and as CUDA. `dim` and `kind` (of coefficients: GMG_CONSTANT and so on) are constants after inlining. Calls core; included by all
-   kernels. */
+   and as CUDA. `dim` and `kind` are constants after inlining. `kind` says which coefficients are arrays (GMG_CONSTANT and so on).
+   gmg_operator::kind is something else. Calls core; included by all kernels. */
 #ifndef GMG_STENCIL_OPERATOR_ROW_H
 #define GMG_STENCIL_OPERATOR_ROW_H
 
@@ -17,7 +17,7 @@ GMG_INLINE gmg_layout gmg_face_layout_of(const gmg_operator *A, int axis) { retu
 GMG_INLINE size_t gmg_below(const gmg_operator *A, int axis, size_t i) { return gmg_index_below(i, A->n[axis], A->wraps[axis]); }
 GMG_INLINE size_t gmg_above(const gmg_operator *A, int axis, size_t i) { return gmg_index_above(i, A->n[axis], A->wraps[axis]); }
 
-/* Kinds of coefficients: constant beta or an array on faces, with or without an array sigma. */
+/* Which coefficients are arrays: beta on faces, sigma, both or none. The argument `kind` has these bits. */
 enum { GMG_CONSTANT = 0, GMG_FACES = 1, GMG_SIGMA = 2 };
 
 GMG_INLINE int gmg_coefficients_of(const gmg_operator *A) { return (A->face[0] ? GMG_FACES : 0) | (A->sigma ? GMG_SIGMA : 0); }
@@ -55,9 +55,10 @@ GMG_INLINE scalar gmg_row_residual(const int dim, const gmg_row a, const gmg_nei
 }
 
 /* The gain from over-relaxation falls with the couplings' share of the diagonal. The excess of the weight over 1 is multiplied by
-   the square of that share. If an array sigma dominates a row, the weight tends to 1. Otherwise each sweep would multiply by 1 -
-   omega an error that prolongation has brought across a jump of sigma, and the residual contains it multiplied by the jump. With
-   sigma = 1e10 in a disc in 2D, cycles diverge if all rows have the same weight. With this rule a solve takes 15 cycles. */
+   the square of that share. So if an array sigma dominates a row, the weight tends to 1. Reason: prolongation carries errors across
+   a jump of sigma, into rows with a large sigma. There a sweep multiplies the error by 1 - weight, and the residual is about sigma
+   times the error. With the weight omega in all rows, the error that is left dominates the residual: for sigma = 1e10 in a disc in
+   2D, cycles diverge. With this rule a solve takes 15 cycles. */
 GMG_INLINE real gmg_row_weight(const int dim, const int kind, const gmg_row a, real inverse, real omega)
 {
   if (!(kind & GMG_SIGMA)) return omega;

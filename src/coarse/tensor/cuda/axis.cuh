@@ -96,8 +96,8 @@ template <int blocks, int down, int across> struct warp_sums {
   piece of[blocks][down][across];
 };
 
-/* The input of block b that belongs to input i. With two blocks it is a value or its mirror image, or on the way back the
-   coefficient of an even or an odd mode. */
+/* The input of block b that belongs to input i. With two blocks it is a value or its mirror image, or in the inverse
+   transform the coefficient of an even or an odd mode. */
 template <int back> static __device__ __forceinline__ unsigned input_of(int b, unsigned i, unsigned n, unsigned count_of_even)
 {
   return b == 0 ? i : back ? count_of_even + i : n - 1 - i;

@@ -162,7 +162,7 @@ static __device__ __forceinline__ void divide(const divisors &d, real *x, unsign
 /* The last axis: the lines lie beside each other. from may be to. */
 struct last_axis {
   lines l;
-  matrices m[2]; /* to modes, and back */
+  matrices m[2]; /* forward (to modes), inverse (from modes) */
   unsigned rooms[2];
   divisors d;
 };

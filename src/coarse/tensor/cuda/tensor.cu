@@ -175,7 +175,7 @@ static matrices matrices_of(const gmg_tensor *t, int axis, int back)
   matrices m;
   for (int b = 0; b < 2; b++) {
     const gmg_mode_block *block = &a->block[b < a->blocks ? b : 0];
-    m.block[b] = {(const real *)(back ? block->from : block->to), (unsigned)block->count};
+    m.block[b] = {(const real *)(back ? block->inverse : block->forward), (unsigned)block->count};
   }
   return m;
 }

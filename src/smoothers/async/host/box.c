@@ -32,8 +32,8 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   const gmg_params *p = l->params;
   GMG_TRY(check_host_parameters(l));
   if (p->async.local == GMG_LOCAL_GAUSS_SEIDEL)
-    return gmg_fail(l->exec->context, GMG_ERR_UNSUPPORTED, "params.async.local = GMG_LOCAL_GAUSS_SEIDEL: not with problem.stencil; "
-                    "GMG_LOCAL_RED_BLACK (there in 2^dim colours) or GMG_LOCAL_JACOBI");
+    return gmg_fail(l->exec->context, GMG_ERR_UNSUPPORTED, "params.async.local = GMG_LOCAL_GAUSS_SEIDEL is not supported with "
+                    "problem.stencil: use GMG_LOCAL_RED_BLACK (which then means 2^dim colours) or GMG_LOCAL_JACOBI");
   GMG_TRY(gmg_exec_alloc_state(l->exec, "async state", sizeof(box_state), state));
   box_state *s = *state;
   *s = (box_state){.blocks = gmg_blocks_make(l->A, p->async.block, preferred_block[l->A->dim]),

@@ -58,8 +58,8 @@ static inline gmg_status check_host_parameters(const gmg_smoother_level *l)
 {
   if (!l->params->async.oversubscription) return GMG_OK;
   return gmg_fail(l->exec->context, GMG_ERR_UNSUPPORTED,
-                  "params.async.oversubscription = %d: on the host threads relax blocks, as many as the context has; "
-                  "params.async.in_flight limits them",
+                  "params.async.oversubscription = %d: only for CUDA contexts; a host context relaxes blocks with its own threads, "
+                  "and params.async.in_flight limits them",
                   l->params->async.oversubscription);
 }
 

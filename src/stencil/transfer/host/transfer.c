@@ -1,6 +1,6 @@
-/* Transfers on host threads: y = (m2 x m1 x m0) x, and restriction of the residual. For a piece of an output line the input lines
-   are first combined along axes 1 and 2 in a buffer, then mapped along axis 0. Called through gmg_operator_ops and
-   gmg_grid_ops. */
+/* Transfers on host threads: y = M x, where M is the Kronecker product of three maps, and restriction of the residual. For a piece
+   of an output line the input lines are first combined along axes 1 and 2 in a buffer, then mapped along axis 0. Called through
+   gmg_operator_ops and gmg_grid_ops. */
 #include "stencil/grid_ops.h"
 
 #include "stencil/operator/host/grid_row.h"
