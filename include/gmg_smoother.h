@@ -58,6 +58,9 @@ typedef struct gmg_operator {
   int wraps[3];            /**< 1 if the axis is periodic and its last unknown is a neighbour of its first. */
   int uniform[3];          /**< 1: lo, hi and diag are the same in all rows but the first and the last. 2: in addition, all
                                 couplings between neighbours along the axis are equal. 0: neither. */
+  int mirrors[3][2];       /**< 1 if u continues beyond this wall as its mirror image about the outermost unknown. All couplings
+                                along the axis are equal, but that of a mirroring wall's row is twice as large: a vertex on a
+                                Neumann or Robin wall of a uniform axis. */
   int coarsened[3];        /**< 1 if the next level is coarser along this axis. */
   int restricts_by_adjoint; /**< 1: residuals are restricted by the adjoint of interpolation. 0: by averaging. */
   double coupling[3];      /**< Typical coupling inside the axis, beta / h^2. 0 if n = 1. */

@@ -24,6 +24,24 @@ GMG_INLINE int gmg_wrap_by_loop(int i, int n, int wraps)
 /* gmg_wrap_once() with around: n on a periodic axis, 0 on others. Saves 16 of 1,000 instructions in a kernel. */
 GMG_INLINE int gmg_wrap_once_by(int i, int n, int around) { return i + (i < 0 ? around : i >= n ? -around : 0); }
 
+/* What is beyond the ends of an axis, as bits: the axis again, or its mirror image about the outermost unknown. 0: walls, beyond
+   which there is nothing. */
+enum { GMG_WRAPS = 1, GMG_MIRRORS_BELOW = 2, GMG_MIRRORS_ABOVE = 4 };
+
+/* Whether there is an unknown, or the image of one, at index i. */
+GMG_INLINE int gmg_index_continues(int i, int n, int ends)
+{
+  return (ends & GMG_WRAPS) || ((i >= 0 || (ends & GMG_MIRRORS_BELOW)) && (i < n || (ends & GMG_MIRRORS_ABOVE)));
+}
+
+/* The unknown at index i, or that of which it is the image. i may be outside the axis by less than n. */
+GMG_INLINE int gmg_fold_index(int i, int n, int ends)
+{
+  if (i >= 0 && i < n) return i;
+  if (ends & GMG_WRAPS) return i < 0 ? i + n : i - n;
+  return i < 0 ? -i : 2 * (n - 1) - i;
+}
+
 #define GMG_INDEX size_t
 #define GMG_SIGNED long
 #define GMG_L(name) name

@@ -6,13 +6,20 @@ const gmg_grid_ops *gmg_grid_ops_of(const gmg_exec *e) { return e->tables->grid[
 
 size_t gmg_face_count(const gmg_operator *A, int a) { return A->cells / A->n[a] * (A->n[a] + 1); }
 
-/* gmg_operator::uniform. 1: all inner rows of the axis are equal. 2: in addition, the end rows differ only in their wall terms. */
-static int uniformity(const gmg_axis *x)
+/* Finds gmg_operator::uniform and gmg_operator::mirrors of an axis. */
+static void compare_rows(const gmg_axis *x, int *uniform, int mirrors[2])
 {
   const size_t n = x->entries;
+  *uniform = 0;
   for (size_t i = 2; i + 1 < n; i++)
-    if (x->lo[i] != x->lo[1] || x->hi[i] != x->hi[1] || x->diag[i] != x->diag[1]) return 0;
-  return n > 2 && x->lo[1] == x->hi[1] && x->hi[0] == x->hi[1] && x->lo[n - 1] == x->lo[1] ? 2 : 1;
+    if (x->lo[i] != x->lo[1] || x->hi[i] != x->hi[1] || x->diag[i] != x->diag[1]) return;
+  *uniform = 1;
+  if (n < 3 || x->lo[1] != x->hi[1]) return;
+  const double coupling = x->hi[1], ends[2] = {x->hi[0], x->lo[n - 1]};
+  if (ends[0] == coupling && ends[1] == coupling) *uniform = 2;
+  for (int side = 0; side < 2; side++)
+    if (ends[side] != coupling && ends[side] != 2 * coupling) return;
+  for (int side = 0; side < 2; side++) mirrors[side] = ends[side] == 2 * coupling;
 }
 
 double gmg_operator_shift(const gmg_problem *p)
@@ -42,7 +49,7 @@ gmg_status gmg_operator_create(gmg_exec *e, const gmg_problem *p, const gmg_axis
     A->h[a] = x->h;
     A->wraps[a] = gmg_axis_periodic(x) && x->n > 1;
     A->stretch[a] = x->stretch;
-    A->uniform[a] = uniformity(x);
+    compare_rows(x, &A->uniform[a], A->mirrors[a]);
     const struct {
       const double *from;
       const void **to;

@@ -34,11 +34,14 @@ static const plane_pass *pass_of(const gmg_smoother_level *l, const async_state 
   return plane_pass_of(passes, kind, s->max_bytes);
 }
 
+/* Walls may mirror: blocks relax the images beyond them, too. Periodic axes may have an odd size, where two unknowns of one colour
+   meet at the seam: blocks on both sides then relax it in different orders. */
 static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
-  if (A->dim != 3 || !is_uniform_level(A) || !is_large(l, MIN_CELLS_PLANES) || !has_default_relaxation(p)) return 0;
+  if (A->dim != 3 || !gmg_has_equal_couplings(A) || A->cells > 0x7fffffff) return 0;
+  if (!is_large(l, MIN_CELLS_PLANES) || !has_default_relaxation(p)) return 0;
   if (!plane_blocks<4>(A, p->async.block, processors_of(l), &s->blocks)) return 0;
   s->bytes = passes[0].bytes, s->threads = dim3((unsigned)(32 * plane_rows(&s->blocks)));
   return 1;
@@ -52,7 +55,9 @@ static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 
 static uniform_level level_of(const gmg_smoother_level *l, const async_state *s, int reversed)
 {
-  return uniform_level_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), reversed);
+  uniform_level x = uniform_level_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), reversed);
+  for (int a = 0; a < 3; a++) x.ends[a] = gmg_ends_of(l->A, a);
+  return x;
 }
 
 static void launch(const gmg_smoother_level *l, const async_state *s, const plane_pass *p, size_t passes, const uniform_level &x,

@@ -77,9 +77,10 @@ static inline int face_offsets_match(const gmg_operator *A)
          across.first == at.first;
 }
 
-/* A level and its blocks. */
+/* A level and its blocks. `ends` is what is beyond the ends of the axes, as GMG_WRAPS and so on (core/layout.h). Only the plane
+   sweep supports mirror images; elsewhere `ends` is 1 on a periodic axis, and 0 on others. */
 typedef struct {
-  int n[3], wraps[3];
+  int n[3], ends[3];
   pitches layout;       /* layout of its fields */
   int own[3], count[3]; /* unknowns of a full block; number of blocks */
   int reversed;
@@ -92,7 +93,7 @@ static inline block_level block_level_of(const gmg_operator *A, const gmg_blocks
   const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
   block_level x = {};
   for (int a = 0; a < 3; a++) {
-    x.n[a] = (int)A->n[axis[a]], x.wraps[a] = A->wraps[axis[a]];
+    x.n[a] = (int)A->n[axis[a]], x.ends[a] = A->wraps[axis[a]];
     x.own[a] = (int)b->shape[axis[a]], x.count[a] = (int)b->count[axis[a]];
   }
   x.layout = pitches_of(gmg_layout_of(A), A->dim);
@@ -126,7 +127,8 @@ struct uniform_level : block_level {
 static __device__ __forceinline__ int seen_by_others(const uniform_level &s, int a, int i)
 {
   const int v = i % s.own[a], begin = i - v, own = min(s.own[a], s.n[a] - begin);
-  return ((s.wraps[a] || begin > 0) && v < 2) || ((s.wraps[a] || begin + own < s.n[a]) && v >= own - 2);
+  const int wraps = s.ends[a] & GMG_WRAPS;
+  return ((wraps || begin > 0) && v < 2) || ((wraps || begin + own < s.n[a]) && v >= own - 2);
 }
 
 static inline int is_uniform_level(const gmg_operator *A)
@@ -142,7 +144,8 @@ static inline size_t plane_rows(const gmg_blocks *b) { return (b->shape[1] + 3) 
 
 /* Chooses blocks of unknowns. Returns 0 if the wanted blocks (0: any) do not fit. Shapes are chosen so that all blocks finish at
    about the same time. Filling and emptying the pipeline takes each block the time of FILL_PLANES planes. A block has whole
-   pairs of lines, unless it ends at a wall: the second column of a thread with a single line would lie in the ring. */
+   pairs of lines, unless it is the last: the second column of a thread with a single line would lie in the ring. The plane sweep
+   adds a line to a last block that does not end at a wall. */
 template <int HALF_SWEEPS>
 static int plane_blocks(const gmg_operator *A, const size_t wanted[3], size_t processors, gmg_blocks *b)
 {
@@ -161,7 +164,7 @@ static int plane_blocks(const gmg_operator *A, const size_t wanted[3], size_t pr
       if (b->shape[1] % 2 && b->count[1] > 1) continue;
       const size_t room = processors * (size_t)shape::blocks;
       const size_t time = (b->total + room - 1) / room * (b->shape[2] + FILL_PLANES) * plane_rows(b);
-      const size_t ring = 2 * (b->shape[0] + b->shape[1] + 4); /* each thread has at most one column of it */
+      const size_t ring = 2 * (b->shape[0] + b->shape[1] + b->shape[1] % 2 + 4); /* each thread has at most one column of it */
       if (plane_rows(b) > MAX_ROWS || b->shape[0] > BESIDE || ring > 32 * plane_rows(b) || (least && time >= least)) continue;
       best = *b, least = time;
     }

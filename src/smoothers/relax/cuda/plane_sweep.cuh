@@ -40,15 +40,16 @@ typedef struct {
   real relax; /* weight / diagonal inside the level, or 0 */
 } column;
 
-/* Column (x, y) of a tile, which is column (i, j) of the level. The tile has one column around the own ones. */
-static __device__ __forceinline__ column column_of(const uniform_level &s, int i, int j, int x, int y, const int own[3])
+/* Column (x, y) of a tile, which is column (i, j) of the level. The tile has one column around the own ones. spare: the first own
+   line is another block's. */
+static __device__ __forceinline__ column column_of(const uniform_level &s, int i, int j, int x, int y, const int own[3], int spare)
 {
   column c;
   c.inside = x < own[0] + 2 && y < own[1] + 2;
-  c.exists = c.inside && gmg_index_exists(i, s.n[0], s.wraps[0]) && gmg_index_exists(j, s.n[1], s.wraps[1]);
-  c.mine = c.exists && x > 0 && x <= own[0] && y > 0 && y <= own[1];
-  const int gi = c.exists ? gmg_wrap_once(i, s.n[0], s.wraps[0]) : 0,
-            gj = c.exists ? gmg_wrap_once(j, s.n[1], s.wraps[1]) : 0;
+  c.exists = c.inside && gmg_index_continues(i, s.n[0], s.ends[0]) && gmg_index_continues(j, s.n[1], s.ends[1]);
+  c.mine = c.exists && x > 0 && x <= own[0] && y > spare && y <= own[1];
+  const int gi = c.exists ? gmg_fold_index(i, s.n[0], s.ends[0]) : 0,
+            gj = c.exists ? gmg_fold_index(j, s.n[1], s.ends[1]) : 0;
   c.offset = column_offset(s.layout, gi, gj);
   const real diag = gmg_at(s.diag[0], gi) + gmg_at(s.diag[1], gj) + gmg_at(s.diag[2], 1) + s.shift;
   c.relax = c.exists ? s.omega / diag : (real)0;
@@ -109,7 +110,7 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
   };
 
   __device__ __forceinline__ int is_there(int q) const { return q >= exist_begin && q < exist_end; }
-  __device__ __forceinline__ int offset(int q) const { return gmg_wrap_once(first + q, s.n[2], s.wraps[2]) * s.layout.plane; }
+  __device__ __forceinline__ int offset(int q) const { return gmg_fold_index(first + q, s.n[2], s.ends[2]) * s.layout.plane; }
   __device__ __forceinline__ int is_wall(int q) const { return q == wall_low || q == wall_high; }
   __device__ __forceinline__ real more_at(int q) const { return q == wall_high ? more_high : more_low; }
   /* the weight of a column on plane q at a wall; relax: its weight on other planes */
@@ -125,10 +126,13 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
   {
     const int me = (int)threadIdx.x, x = me % 32, y = me / 32;
     place_block(s, exact ? (int)block_index : block_at(s, (unsigned)block_index), begin, own);
+    /* lines go in pairs, unless beyond the last there is nothing */
+    const int spare = own[1] & 1 && s.ends[1];
+    begin[1] -= spare, own[1] += spare;
     first = begin[2] - 2, planes = own[2] + 4;
     i = begin[0] - 1 + x, j = begin[1] - 1 + 2 * y;
     swap = (i + j + first + 1 + s.reversed) & 1;
-    row0 = column_of(s, i, j, x, 2 * y, own), row1 = column_of(s, i, j + 1, x, 2 * y + 1, own);
+    row0 = column_of(s, i, j, x, 2 * y, own, spare), row1 = column_of(s, i, j + 1, x, 2 * y + 1, own, spare);
     inside_a = swap ? row1.inside : row0.inside, inside_b = swap ? row0.inside : row1.inside;
     relax_a = swap ? row1.relax : row0.relax, relax_b = swap ? row0.relax : row1.relax;
     const int cell = (y + 1) * PITCH + x + 1;
@@ -144,23 +148,25 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
     int rx = me < high ? -1 : wide, ry = me % high;
     if (me >= sides) rx = (me - sides) % wide, ry = me - sides < wide ? -1 : high;
     ri = begin[0] - 1 + rx, rj = begin[1] - 1 + ry, in_ring = me < ring;
-    ring_exists = in_ring && gmg_index_exists(ri, s.n[0], s.wraps[0]) && gmg_index_exists(rj, s.n[1], s.wraps[1]);
+    ring_exists = in_ring && gmg_index_continues(ri, s.n[0], s.ends[0]) && gmg_index_continues(rj, s.n[1], s.ends[1]);
     ring_offset = 0;
     if (ring_exists)
-      ring_offset = column_offset(s.layout, gmg_wrap_once(ri, s.n[0], s.wraps[0]), gmg_wrap_once(rj, s.n[1], s.wraps[1]));
+      ring_offset = column_offset(s.layout, gmg_fold_index(ri, s.n[0], s.ends[0]), gmg_fold_index(rj, s.n[1], s.ends[1]));
     ring_parity = (ri + rj + first + 1 + s.reversed) & 1;
     ring_put = tile + ring_parity * (COLOUR + 2 * PLANE) + ((ry >> 1) + 1) * PITCH + rx + 1; /* position in the lower slots */
     ring_wrapped = ring_put - ring_parity * SLOTS * PLANE, ring_relax = 0;
     if (!self_contained || !ring_exists) return;
-    const int gi = gmg_wrap_once(ri, s.n[0], s.wraps[0]), gj = gmg_wrap_once(rj, s.n[1], s.wraps[1]);
+    const int gi = gmg_fold_index(ri, s.n[0], s.ends[0]), gj = gmg_fold_index(rj, s.n[1], s.ends[1]);
     ring_relax = s.omega / (gmg_at(s.diag[0], gi) + gmg_at(s.diag[1], gj) + gmg_at(s.diag[2], 1) + s.shift);
   }
 
   __device__ __forceinline__ void place_planes(void)
   {
-    exist_begin = s.wraps[2] ? 0 : max(0, -first), exist_end = s.wraps[2] ? planes : min(planes, s.n[2] - first);
+    const int wraps = s.ends[2] & GMG_WRAPS;
+    exist_begin = s.ends[2] & (GMG_WRAPS | GMG_MIRRORS_BELOW) ? 0 : max(0, -first);
+    exist_end = s.ends[2] & (GMG_WRAPS | GMG_MIRRORS_ABOVE) ? planes : min(planes, s.n[2] - first);
     low = self_contained ? exist_begin : max(exist_begin, 1), top = self_contained ? exist_end : min(exist_end, planes - 1);
-    wall_low = s.wraps[2] ? -64 : -first, wall_high = s.wraps[2] ? -64 : s.n[2] - 1 - first;
+    wall_low = wraps ? -64 : -first, wall_high = wraps ? -64 : s.n[2] - 1 - first;
     const real inner = gmg_at(s.diag[2], 1);
     keep = 1 - s.omega; /* values that do not exist are 0 and stay 0 */
     omega_kept = s.omega, more_low = gmg_at(s.diag[2], 0) - inner, more_high = gmg_at(s.diag[2], s.n[2] - 1) - inner;
@@ -172,7 +178,8 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
       return exact && c.mine && (seen_by_others(s, 0, ci) || seen_by_others(s, 1, cj)) ? interface_copy : to;
     };
     to_0 = target_of(row0, i, j), to_1 = target_of(row1, i, j + 1);
-    low_interface = s.wraps[2] || begin[2] > 0 ? 4 : 0, high_interface = s.wraps[2] || begin[2] + own[2] < s.n[2] ? own[2] : planes;
+    const int wraps = s.ends[2] & GMG_WRAPS;
+    low_interface = wraps || begin[2] > 0 ? 4 : 0, high_interface = wraps || begin[2] + own[2] < s.n[2] ? own[2] : planes;
   }
 
   __device__ __forceinline__ void begin_pass(scalar *tile, planes_held &v, prolongation &correction,
@@ -185,14 +192,14 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
     if (!from_zero) load(0, v.come[0], v.ring_come[0]);
     if (self_contained) load_ring(0, v.ring_come[0]);
     if (prolongs) {
-      correction.begin(o, s.n, s.wraps, begin, me, i, j, row0.exists, row1.exists, ri, rj, ring_exists, tile + shape::reals);
-      correction.fill(o, s.wraps[2], first >> 1);
+      correction.begin(o, s.n, s.ends, begin, me, i, j, row0.exists, row1.exists, ri, rj, ring_exists, tile + shape::reals);
+      correction.fill(o, s.ends[2], first >> 1);
     }
     if (restricts) {
       const real out = s.coupling[0] + s.coupling[1] + s.coupling[2];
       const real inner0 = row0.relax > 0 ? s.omega / row0.relax - out : (real)0,
                  inner1 = row1.relax > 0 ? s.omega / row1.relax - out : (real)0;
-      restricted.begin(r, s.wraps, begin, own, me, i, j, inner0, inner1, tile + shape::reals);
+      restricted.begin(r, s.ends, begin, own, me, i, j, inner0, inner1, tile + shape::reals);
     }
     scale = updates ? update_scale(o) : 0;
     __syncthreads();
@@ -291,7 +298,7 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
     real more[2] = {};
     constexpr int FIRST_COARSE = (DONE + 5) / 2; /* the step that adds to the block's first coarse plane */
     if (restricts && T > FIRST_COARSE - 2 + self_contained && (!self_contained || 2 * (T - FIRST_COARSE) < own[2]))
-      restricted.give(r, s.wraps[2], begin[2] / 2 + T - FIRST_COARSE, t, (int)threadIdx.x);
+      restricted.give(r, s.ends[2], begin[2] / 2 + T - FIRST_COARSE, t, (int)threadIdx.x);
 #pragma unroll
     for (int d = 0; d < 2; d++) {
       const int q = 2 * T - DONE + d, c = (2 * t - DONE + d + 2 * SLOTS) % SLOTS;
@@ -328,7 +335,7 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
 #pragma unroll
     for (int d = 0; d < 3; d++) {
       const int q = 2 * T + (d < 2 ? d : -1);
-      w[d] = checked ? pair_weights_of(o.map[2], first + q, s.n[2], s.wraps[2], is_there(q)) : o.along.w[d % 2];
+      w[d] = checked ? pair_weights_of(o.map[2], first + q, s.n[2], s.ends[2], is_there(q)) : o.along.w[d % 2];
     }
     if (!checked) w[2] = o.along.w[1];
     correction.take(t % prolongation::SLOTS, w, ring_parity, u, beside);
@@ -371,7 +378,7 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
 #pragma unroll
     for (int d = 1; d < 3; d++)
       if (!checked || is_there(2 * T + d)) load_f((2 * t + d) % SLOTS, checked ? offset(2 * T + d) : base + d * s.layout.plane);
-    if (prolongs) correction.load(o, s.wraps[2], (first >> 1) + T + 4, (t + 3) % prolongation::SLOTS);
+    if (prolongs) correction.load(o, s.ends[2], (first >> 1) + T + 4, (t + 3) % prolongation::SLOTS);
     __pipeline_commit();
     __pipeline_wait_prior(2);
     relax<checked>(v, T, t);
@@ -401,8 +408,8 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
     residual_restriction restricted;
     begin_pass(tile, v, correction, restricted);
     place_targets();
-    const int folded = s.wraps[2] && (first < 0 || first + planes > s.n[2]);
-    const int plain_from = STEPS, plain_to = folded ? -1 : (exist_end - 2) / 2;
+    const int folded = (s.ends[2] & GMG_WRAPS) && (first < 0 || first + planes > s.n[2]);
+    const int plain_from = STEPS, plain_to = folded ? -1 : (min(exist_end, s.n[2] - first) - 2) / 2;
     const int last = (own[2] + DONE + 1) / 2 + (restricts ? 3 : 1);
     for (int T0 = 0; T0 < last; T0 += STEPS) {
       if (plain_groups && T0 >= plain_from && T0 + STEPS <= plain_to) {

@@ -91,12 +91,12 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
     scalar u[FACE_VALUES], come[2][2], ring_come[2][2], before, held;
   };
 
-  __device__ __forceinline__ int exists(int a, int k) const { return gmg_index_exists(k, s.n[a], s.wraps[a]); }
+  __device__ __forceinline__ int exists(int a, int k) const { return gmg_index_exists(k, s.n[a], s.ends[a]); }
   /* index of an unknown (more = 0) or of a face (1) along an axis, or of the nearest that exists */
   __device__ __forceinline__ unsigned nearest(int a, int k, int more) const
   {
     const int v = min(k, begin[a] + own[a] + 1);
-    return (unsigned)(s.wraps[a] ? gmg_wrap_once(v, s.n[a], 1) : min(max(v, 0), s.n[a] - 1 + more));
+    return (unsigned)(s.ends[a] ? gmg_wrap_once(v, s.n[a], 1) : min(max(v, 0), s.n[a] - 1 + more));
   }
   __device__ __forceinline__ unsigned level_plane(int q) const { return (unsigned)gmg_wrap_once(first + q, s.n[2], wraps); }
 
@@ -137,7 +137,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
     side = !faces ? from : behind ? s.face[1] : s.face[0];
     const pitches &at = !faces ? s.layout : s.face_at[behind];
     side_slice = (unsigned)at.plane;
-    side_column = ring ? column_offset(s.layout, gmg_wrap_once(ri, s.n[0], s.wraps[0]), gmg_wrap_once(rj, s.n[1], s.wraps[1]))
+    side_column = ring ? column_offset(s.layout, gmg_wrap_once(ri, s.n[0], s.ends[0]), gmg_wrap_once(rj, s.n[1], s.ends[1]))
                        : column_offset(s.face_at[behind], nearest(0, ri, !behind), nearest(1, rj, behind));
     side_put = faces ? stage + (behind ? slot::y : slot::x) + ry * slot::pitch + rx
                      : tile + (ry + 1) * FACE_PITCH + rx + 1 + ring_parity * 2 * FACE_PLANE;
@@ -153,7 +153,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
     for (int c = me; c < FACE_VALUES * (FACE_PLANE + slot::size) / 2; c += FACE_THREADS) ((real_pair *)tile)[c] = real_pair{0, 0};
     for (int q = me - FACE_EARLY; q < FACE_MAX_PLANES + FACE_LATE; q += FACE_THREADS) {
       const int is_there = q >= 0 && q < planes && exists(2, first + q),
-                k = is_there ? gmg_wrap_once(first + q, s.n[2], s.wraps[2]) : 0;
+                k = is_there ? gmg_wrap_once(first + q, s.n[2], s.ends[2]) : 0;
       along[q].x = is_there ? __ldg(s.lo[2] + k) : (real)0, along[q].y = is_there ? __ldg(s.hi[2] + k) : (real)0;
     }
     low = wraps ? 0 : max(0, -first), high = wraps ? planes - 1 : min(planes, s.n[2] - first) - 1;

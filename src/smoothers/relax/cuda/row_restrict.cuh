@@ -46,8 +46,8 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALF_SWEEPS
   }
   /* the fifth column: before those of the first lane, or after those of the last */
   const int outer = lane == 0 ? b.begin_x - MARGIN : b.end_x + MARGIN - 1, is_last = b.i == b.end_x;
-  const int has_outer = fifth && (lane == 0 || is_last) && gmg_index_exists(outer, s.n[0], s.wraps[0]);
-  const int outer_column = has_outer ? gmg_wrap_once(outer, s.n[0], s.wraps[0]) : 0;
+  const int has_outer = fifth && (lane == 0 || is_last) && gmg_index_exists(outer, s.n[0], s.ends[0]);
+  const int outer_column = has_outer ? gmg_wrap_once(outer, s.n[0], s.ends[0]) : 0;
   const real outer_diag = gmg_at(s.diag[0], outer_column) + wall_term, outer_relax = has_outer ? s.omega / outer_diag : (real)0;
   walls[0][COLS][me] = has_outer ? s.omega / (outer_diag + more_low) : (real)0;
   walls[1][COLS][me] = has_outer ? s.omega / (outer_diag + more_high) : (real)0;

@@ -76,21 +76,21 @@ template <class shape> struct row_block {
 
   __device__ __forceinline__ row_block(const uniform_level &s, int b, int lane)
       : begin_x(b % s.count[0] * s.own[0]), end_x(min(begin_x + s.own[0], s.n[0])), i(begin_x + LANE_COLS * (lane - 1)),
-        x(i, s.n[0], s.wraps[0], end_x, shape::margin, lane > 0)
+        x(i, s.n[0], s.ends[0], end_x, shape::margin, lane > 0)
   {
     begin = b / s.count[0] * s.own[2], own = min(s.own[2], s.n[2] - begin);
     first = begin - shape::margin, rows = own + 2 * shape::margin;
-    exist_begin = s.wraps[2] ? 0 : max(0, -first), exist_end = s.wraps[2] ? rows : min(rows, s.n[2] - first);
+    exist_begin = s.ends[2] ? 0 : max(0, -first), exist_end = s.ends[2] ? rows : min(rows, s.n[2] - first);
     low = shape::restricts ? exist_begin : max(exist_begin, 1), top = shape::restricts ? exist_end : min(exist_end, rows - 1);
-    wall_low = s.wraps[2] ? -64 : -first, wall_high = s.wraps[2] ? -64 : s.n[2] - 1 - first;
-    folded = s.wraps[2] && (first < 0 || first + rows > s.n[2]);
+    wall_low = s.ends[2] ? -64 : -first, wall_high = s.ends[2] ? -64 : s.n[2] - 1 - first;
+    folded = s.ends[2] && (first < 0 || first + rows > s.n[2]);
   }
   __device__ __forceinline__ int is_row(int q) const { return q >= exist_begin && q < exist_end; }
   /* offset of row q from a field's first unknown; plain: without wrapping */
   __device__ __forceinline__ int plain_row_offset(const uniform_level &s, int q) const { return (first + q) * s.layout.plane; }
   __device__ __forceinline__ int row_offset(const uniform_level &s, int q) const
   {
-    return plain_row_offset(s, gmg_wrap_once(first + q, s.n[2], s.wraps[2]) - first);
+    return plain_row_offset(s, gmg_wrap_once(first + q, s.n[2], s.ends[2]) - first);
   }
 };
 
@@ -202,7 +202,7 @@ template <int SLOTS> struct row_prolongation {
   __device__ __forceinline__ void add(const uniform_level &s, const update_output &o, const row_block<shape> &b, int t, int q,
                                       gmg_cells &u)
   {
-    const int k = checked ? gmg_wrap_once(b.first + q, s.n[2], s.wraps[2]) : b.first + q, K = k >> 1, odd = (t + 1) % 2;
+    const int k = checked ? gmg_wrap_once(b.first + q, s.n[2], s.ends[2]) : b.first + q, K = k >> 1, odd = (t + 1) % 2;
     gmg_cells beside = before;
     if (odd) {
       beside = gmg_prolong_row(weights, fetched[t / 2]);
@@ -267,7 +267,7 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
   update_cells old[2] = {}; /* updates: two rows of x being loaded */
 
   /* destinations of values; other blocks read rows below low_interface, and from high_interface on */
-  const int low_interface = s.wraps[2] || b.begin > 0 ? 4 : 0, high_interface = s.wraps[2] || b.begin + own < s.n[2] ? own : b.rows;
+  const int low_interface = s.ends[2] || b.begin > 0 ? 4 : 0, high_interface = s.ends[2] || b.begin + own < s.n[2] ? own : b.rows;
   unsigned beside = 0; /* bits of columns that other blocks read */
 #pragma unroll
   for (int c = 0; exact && c < COLS; c++) beside |= (unsigned)(b.x.owns(c) && seen_by_others(s, 0, b.x.at(c))) << c;

@@ -78,10 +78,10 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
 #pragma unroll
   for (int a = 0; a < 3; a++) {
     origin[a] = begin[a] - s.margin[a], top[a] = own[a] + 2 * s.margin[a] - 2;
-    lowest[a] = s.wraps[a] ? 0 : max(0, -origin[a]), highest[a] = s.wraps[a] ? top[a] + 1 : min(top[a] + 1, s.n[a] - 1 - origin[a]);
-    seam |= s.wraps[a] && s.n[a] % 2 && (origin[a] < 0 || origin[a] + top[a] + 2 > s.n[a]);
+    lowest[a] = s.ends[a] ? 0 : max(0, -origin[a]), highest[a] = s.ends[a] ? top[a] + 1 : min(top[a] + 1, s.n[a] - 1 - origin[a]);
+    seam |= s.ends[a] && s.n[a] % 2 && (origin[a] < 0 || origin[a] + top[a] + 2 > s.n[a]);
   }
-  const unsigned last = s.wraps[2] ? (unsigned)s.n[2] - 1 : ~0u;
+  const unsigned last = s.ends[2] ? (unsigned)s.n[2] - 1 : ~0u;
   const unsigned slice = gmg_pitch_32(s.field, 2), slice_x = gmg_pitch_32(s.face_at[0], 2), slice_y = gmg_pitch_32(s.face_at[1], 2);
   const auto there = [&](int a, int v) { return v >= lowest[a] && v <= highest[a]; };
   const auto after = [&](unsigned k) { return k == last ? 0 : k + 1; };
@@ -96,9 +96,9 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
   const int inside = vx <= top[0] && (dim == 2 || vy <= top[1]), exists = inside && there(0, vx) && (dim == 2 || there(1, vy));
   const unsigned present = exists ? range(first, lowest[2], highest[2]) : 0,
                  relaxed = exists ? present & range(first, 1, top[2]) : 0;
-  const int gi = exists ? gmg_wrap_by_loop(origin[0] + vx, s.n[0], s.wraps[0]) : 0;
-  const int gj = exists && dim == 3 ? gmg_wrap_by_loop(origin[1] + vy, s.n[1], s.wraps[1]) : 0;
-  const unsigned gk = (unsigned)gmg_wrap_by_loop(origin[2] + first, s.n[2], s.wraps[2]);
+  const int gi = exists ? gmg_wrap_by_loop(origin[0] + vx, s.n[0], s.ends[0]) : 0;
+  const int gj = exists && dim == 3 ? gmg_wrap_by_loop(origin[1] + vy, s.n[1], s.ends[1]) : 0;
+  const unsigned gk = (unsigned)gmg_wrap_by_loop(origin[2] + first, s.n[2], s.ends[2]);
   const unsigned column = gmg_offset_32(s.field, gi, gj, 0); /* offsets have 32 bits: there are less than twice as many faces as
                                                                 unknowns */
   scalar *const here = column_of(vx, vy) + first + e;
@@ -124,7 +124,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
     if (faces) hi_diag[a] = gmg_at(s.hi_diag[a], g);
   }
   /* plane 0, if no register holds it */
-  const unsigned bottom = (unsigned)gmg_wrap_by_loop(origin[2], s.n[2], s.wraps[2]);
+  const unsigned bottom = (unsigned)gmg_wrap_by_loop(origin[2], s.n[2], s.ends[2]);
   const scalar under = from && first == 1 && exists && there(2, 0) ? gmg_load_relaxed(from + (column + slice * bottom)) : 0;
 
   /* copy the ring beside the columns, and the coefficients of all planes, to shared memory; beyond a wall values are 0 */
@@ -136,12 +136,12 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
       rx = r - sides - (other ? top[0] : 0) + 1, ry = other ? top[1] + 1 : 0;
     }
     const int ring_exists = from && there(0, rx) && (dim == 2 || there(1, ry));
-    const int ri = ring_exists ? gmg_wrap_by_loop(origin[0] + rx, s.n[0], s.wraps[0]) : 0;
-    const int rj = ring_exists && dim == 3 ? gmg_wrap_by_loop(origin[1] + ry, s.n[1], s.wraps[1]) : 0;
+    const int ri = ring_exists ? gmg_wrap_by_loop(origin[0] + rx, s.n[0], s.ends[0]) : 0;
+    const int rj = ring_exists && dim == 3 ? gmg_wrap_by_loop(origin[1] + ry, s.n[1], s.ends[1]) : 0;
     const unsigned ring_present = ring_exists ? range(start, lowest[2], highest[2]) : 0, stored = range(start, 1, top[2]);
     const unsigned source = gmg_offset_32(s.field, ri, rj, 0);
     scalar *const target = column_of(rx, ry) + start + colour_of(rx, ry), value[HIGH];
-    unsigned rk = (unsigned)gmg_wrap_by_loop(origin[2] + start, s.n[2], s.wraps[2]);
+    unsigned rk = (unsigned)gmg_wrap_by_loop(origin[2] + start, s.n[2], s.ends[2]);
 #pragma unroll
     for (int c = 0; c < HIGH; c++, rk = after(rk))
       value[c] = ring_present & 1u << c ? gmg_load_relaxed(from + (source + slice * rk)) : 0;
@@ -151,7 +151,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
   }
   for (int p = 1 + me; p <= top[2]; p += threads)
     if (there(2, p)) {
-      const int g = gmg_wrap_by_loop(origin[2] + p, s.n[2], s.wraps[2]);
+      const int g = gmg_wrap_by_loop(origin[2] + p, s.n[2], s.ends[2]);
       planes[p] = {gmg_at(s.lo[2], g), gmg_at(s.hi[2], g), gmg_at(s.lo_diag[2], g), faces ? gmg_at(s.hi_diag[2], g) : 0};
     }
   const unsigned stored = inside ? range(first, 0, top[2] + 1) : 0;

@@ -4,7 +4,7 @@
    A thread has a pair of adjacent columns (3D: two pairs, one behind the other). Values of u and f are loaded in pairs if the
    pitches of the array are even. With one layer of ghosts the first unknown of u is the second of an aligned pair. Then all pairs
    begin one column earlier. A column or row beyond the end of an axis has the value of the neighbour across the end: 0 at a wall,
-   the value at the other end on a periodic axis.
+   the value at the other end on a periodic axis, the image of a value at a wall that mirrors.
 
    uniform_columns.cuh stays apart, because even sizes without gaps need none of these cases: without it a solve takes up to 1.59
    times as long (operator_uniform_columns in docs/notes/variants.md). */
@@ -15,17 +15,11 @@
 
 typedef struct gmg_any_columns {
   gmg_uniform s;
+  int ends[3];                  /* what is beyond the ends of the axes of s */
   gmg_residual_layouts layouts; /* of f, u and r along the axes of s */
   int lead;                     /* 0 or 1: by how much pairs begin before the first column */
   int f_pairs, u_pairs;         /* whether pairs are aligned */
 } gmg_any_columns;
-
-/* Along the axes of a gmg_uniform. */
-static inline gmg_layout gmg_along_columns(const gmg_operator *A, gmg_layout l)
-{
-  if (A->dim == 3) return l;
-  return {{l.n[0], 1, l.n[1]}, l.row, 1, l.first};
-}
 
 /* Whether pairs that begin at column -lead are aligned in all rows. x: to unknown (0, 0, 0) */
 static inline int gmg_has_pairs(gmg_layout l, const void *x, int lead)
@@ -37,10 +31,11 @@ static inline int gmg_has_pairs(gmg_layout l, const void *x, int lead)
 static inline int gmg_any_columns_of(const gmg_operator *A, int blocks, const void *f, const void *u, gmg_any_columns *w)
 {
   const gmg_residual_layouts at = gmg_residual_layouts_of(A);
-  if (!gmg_is_uniform(A)) return 0;
+  if (!gmg_has_equal_couplings(A)) return 0;
   w->s = gmg_uniform_grid(A);
+  w->ends[0] = gmg_ends_of(A, 0), w->ends[1] = A->dim == 3 ? gmg_ends_of(A, 1) : 0, w->ends[2] = gmg_ends_of(A, A->dim - 1);
   w->s.deep = A->dim == 3 ? 2 : 1;
-  w->layouts = {gmg_along_columns(A, at.f), gmg_along_columns(A, at.u), gmg_along_columns(A, at.r)};
+  w->layouts = {gmg_along_columns(A->dim, at.f), gmg_along_columns(A->dim, at.u), gmg_along_columns(A->dim, at.r)};
   w->lead = !gmg_has_pairs(at.u, u, 0) && gmg_has_pairs(at.u, u, 1);
   w->u_pairs = gmg_has_pairs(at.u, u, w->lead), w->f_pairs = gmg_has_pairs(at.f, f, w->lead);
   const size_t threads[3] = {(A->n[0] + (size_t)w->lead + 1) / 2, (size_t)((w->s.n[1] + w->s.deep - 1) / w->s.deep),
@@ -57,9 +52,9 @@ typedef struct {
   int exists;
 } gmg_value_place;
 
-static __device__ __forceinline__ gmg_value_place gmg_value_at(int index, int here, int n, int wraps, long pitch)
+static __device__ __forceinline__ gmg_value_place gmg_value_at(int index, int here, int n, int ends, long pitch)
 {
-  return {((long)gmg_wrap_once(index, n, wraps) - here) * pitch, gmg_index_exists(index, n, wraps)};
+  return {((long)gmg_fold_index(index, n, ends) - here) * pitch, gmg_index_continues(index, n, ends)};
 }
 
 static __device__ __forceinline__ scalar gmg_load(const scalar *x, gmg_value_place p, int wanted)
@@ -87,10 +82,10 @@ static __device__ __forceinline__ void gmg_walk_any(const gmg_any_columns &w, co
     const scalar *const f_column = f + (long)gmg_offset(w.layouts.f, 0, j, 0) + i;
     const long r_column = (long)gmg_offset(w.layouts.r, 0, j, 0) + i;
     const gmg_value_place beside[4] = {
-        gmg_value_at(i - 1, i, n0, s.wraps[0], 1), gmg_value_at(i, i, n0, s.wraps[0], 1),
-        gmg_value_at(i + 1, i, n0, s.wraps[0], 1), gmg_value_at(i + 2, i, n0, s.wraps[0], 1)};
-    const gmg_value_place front = gmg_value_at(j - 1, j, n1, s.wraps[1], row), next = gmg_value_at(j + 1, j, n1, s.wraps[1], row);
-    const gmg_value_place back = gmg_value_at(j + 2, j, n1, s.wraps[1], row);
+        gmg_value_at(i - 1, i, n0, w.ends[0], 1), gmg_value_at(i, i, n0, w.ends[0], 1),
+        gmg_value_at(i + 1, i, n0, w.ends[0], 1), gmg_value_at(i + 2, i, n0, w.ends[0], 1)};
+    const gmg_value_place front = gmg_value_at(j - 1, j, n1, w.ends[1], row), next = gmg_value_at(j + 1, j, n1, w.ends[1], row);
+    const gmg_value_place back = gmg_value_at(j + 2, j, n1, w.ends[1], row);
     const auto pair_of = [&](const scalar *x, int wanted, scalar v[2]) {
       if (both && w.u_pairs) {
         const real_pair p = wanted ? __ldg((const real_pair *)x) : real_pair{0, 0};
@@ -98,8 +93,8 @@ static __device__ __forceinline__ void gmg_walk_any(const gmg_any_columns &w, co
       } else v[0] = gmg_load(x, beside[1], wanted), v[1] = gmg_load(x, beside[2], wanted);
     };
     const auto plane_of = [&](int k, gmg_patch<deep> &v) {
-      const int exists = gmg_index_exists(k, s.n[2], s.wraps[2]);
-      const scalar *x = column + (exists ? (long)gmg_wrap_once(k, s.n[2], s.wraps[2]) * plane : 0);
+      const int exists = gmg_index_continues(k, s.n[2], w.ends[2]);
+      const scalar *x = column + (exists ? (long)gmg_fold_index(k, s.n[2], w.ends[2]) * plane : 0);
       pair_of(x, exists, v.at[0]);
       if (deep == 2) pair_of(x + next.at, exists && next.exists, v.at[deep - 1]);
     };

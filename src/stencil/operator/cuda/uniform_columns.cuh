@@ -33,13 +33,34 @@ GMG_INLINE gmg_layout gmg_layout_of(const gmg_uniform &s)
   return gmg_layout_packed(n);
 }
 
-/* Whether all couplings along an axis are equal: constant coefficients on a uniform mesh. */
-static inline int gmg_is_uniform(const gmg_operator *A)
+/* A layout along these axes. */
+static inline gmg_layout gmg_along_columns(int dim, gmg_layout l)
+{
+  if (dim == 3) return l;
+  return {{l.n[0], 1, l.n[1]}, l.row, 1, l.first};
+}
+
+/* Whether all couplings along an axis are equal, if walls may mirror: constant coefficients on a uniform mesh. */
+static inline int gmg_has_equal_couplings(const gmg_operator *A)
 {
   if (A->dim == 1 || gmg_coefficients_of(A) != GMG_CONSTANT) return 0;
   for (int a = 0; a < A->dim; a++)
-    if (A->uniform[a] != 2 || A->n[a] > 1 << 30) return 0;
+    if ((A->uniform[a] != 2 && !A->mirrors[a][0] && !A->mirrors[a][1]) || A->n[a] > 1 << 30) return 0;
   return 1;
+}
+
+/* Whether all couplings along an axis are equal, and no wall mirrors. */
+static inline int gmg_is_uniform(const gmg_operator *A)
+{
+  int uniform = gmg_has_equal_couplings(A);
+  for (int a = 0; a < A->dim; a++) uniform = uniform && A->uniform[a] == 2;
+  return uniform;
+}
+
+/* What is beyond the ends of an axis (GMG_WRAPS and so on). */
+static inline int gmg_ends_of(const gmg_operator *A, int a)
+{
+  return A->wraps[a] | (A->mirrors[a][0] ? GMG_MIRRORS_BELOW : 0) | (A->mirrors[a][1] ? GMG_MIRRORS_ABOVE : 0);
 }
 
 /* Sizes and coefficients, without tiles. */

@@ -7,6 +7,7 @@ extern "C" {
 
 #include "pairs.cuh"
 #include "fmg_residual_rows.cuh"
+#include "two_taps.cuh"
 
 /* Row (x, y, z) of the tensor product, applied to value(i, j, k). The widths are those of the maps if they are common ones, and
    then known to the compiler; otherwise 0. */
@@ -67,6 +68,7 @@ extern "C" void R(gmg_transfer_cuda)(const gmg_exec *e, const gmg_map map[3], co
 {
   const gmg_points p = rows_of(map);
   if (prolong_line(e, map, x, y, add) || prolong_pairs(e, map, x, y, add)) return;
+  if (prolong_two_taps(e, map, gmg_layout_of_columns(map), x, p.layout, y, add)) return;
   gmg_launch(e, "transfer", tensor_kernel_of(map), gmg_shape_of(p), gmg_maps_of(map), p, gmg_layout_of_columns(map), x, y, add);
 }
 
@@ -74,6 +76,7 @@ extern "C" void R(gmg_transfer_between_cuda)(const gmg_exec *e, const gmg_map ma
                                            void *y)
 {
   const gmg_points p = gmg_points_of(to);
+  if (prolong_two_taps(e, map, from, x, to, y, 0)) return;
   gmg_launch(e, "transfer", tensor_kernel_of(map), gmg_shape_of(p), gmg_maps_of(map), p, from, x, y, 0);
 }
 
