@@ -193,7 +193,7 @@ gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
   if (gmg_overlap(s->problem.type, out, rhs)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p overlaps f = %p", r, f);
   GMG_TRY(gmg_check_usable(s, "gmg_residual"));
   GMG_WITH_DEVICE(s->context);
-  const void *f_eff = gmg_effective_rhs(s, rhs.values, NULL);
+  const void *f_eff = gmg_effective_rhs(s, rhs.values, NULL, NULL);
   const gmg_residual_layouts layouts = {gmg_layout_of_rhs(s, f_eff), s->layouts.u, s->layouts.f};
   gmg_operator A = gmg_operator_on_arrays(s, f_eff);
   if (A.caller_layouts || !gmg_is_packed(s->layouts.f)) A.caller_layouts = &layouts;

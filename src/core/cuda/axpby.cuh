@@ -72,6 +72,7 @@ static __device__ __forceinline__ void add_scalar(gmg_total &t, wide_scalar x)
 /* Subtracts sum / volume. For an unweighted mean, volume is the number of unknowns. */
 static __global__ void subtract_mean_kernel(size_t n, const gmg_total *sum, double volume, scalar *x)
 {
+  if (sum->first == 0 && sum->second == 0) return; /* a guess of zeros */
   const scalar mean = (scalar)gmg_wide(sum->first / volume, sum->second / volume);
   gmg_for_all(n, [&](size_t i) { x[i] -= mean; });
 }

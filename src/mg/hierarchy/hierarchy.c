@@ -74,6 +74,7 @@ static void describe(const gmg_solver *s, gmg_level *L, const int coarsened[3])
 {
   for (int a = 0; a < 3; a++) L->A.coarsened[a] = coarsened[a];
   L->A.restricts_by_adjoint = restrict_by_adjoint(s, coarsened);
+  L->restriction_keeps_mean = L->A.centering == GMG_CELL || L->A.restricts_by_adjoint;
   L->operator_dependent = L->A.face[0] && !s->symmetric;
 }
 

@@ -62,8 +62,8 @@ typedef struct gmg_correction_ops {
 extern const gmg_correction_ops gmg_corrections_same_precision, gmg_corrections_low_precision;
 
 /* rhs.c. f with boundary values folded in and, if singular, its mean removed; f itself if neither applies. With mean_removed = NULL
-   it does not wait. */
-const void *gmg_effective_rhs(gmg_solver *s, const void *f, double *mean_removed);
+   it does not wait. Otherwise *norm is the norm of the result if it became known, or NaN. */
+const void *gmg_effective_rhs(gmg_solver *s, const void *f, double *mean_removed, double *norm);
 const void *gmg_packed_rhs(gmg_solver *s, const void *f); /* f without gaps: f itself, or a copy in f_eff. Only enqueues */
 const void *gmg_current_rhs(const gmg_solver *s, const void *f); /* where gmg_effective_rhs() stores its result */
 

@@ -154,11 +154,12 @@ static gmg_status start(gmg_solver *s, gmg_progress *p)
                            .rate_slow = RATE_SLOW, .rate_stalled = RATE_STALLED};
   p->it.wait = measured ? GMG_WAIT : GMG_ENQUEUE;
   if (!measured) p->mean_removed = NAN;
-  p->it.f = gmg_effective_rhs(s, p->f, measured ? &p->mean_removed : NULL);
   p->state.f_norm = NAN;
+  p->it.f = gmg_effective_rhs(s, p->f, measured ? &p->mean_removed : NULL, &p->state.f_norm);
   if (measured && !in_one_pass(s)) {
-    const double f_norm = p->state.f_norm = gmg_array_norm2(&s->exec, gmg_layout_of_rhs(s, p->it.f), p->it.f);
-    if (!isfinite(f_norm)) return gmg_refuse_rhs(s, p->f, f_norm);
+    double *f_norm = &p->state.f_norm;
+    if (isnan(*f_norm)) *f_norm = gmg_array_norm2(&s->exec, gmg_layout_of_rhs(s, p->it.f), p->it.f);
+    if (!isfinite(*f_norm)) return gmg_refuse_rhs(s, p->f, *f_norm);
   }
   if (q->fmg > 0) return GMG_OK;
   if (s->singular) {

@@ -3,8 +3,8 @@
    ones. Included by cuda/transfer.cu alone. Its kernels cover all other cases, and are the reference in tests.
 
    A thread has a column of fine unknowns (3D: two, one behind the other). Two planes of the coarse field, interpolated across the
-   columns, stay in registers while fine planes between them are computed. So a coarse value is read once or twice per column instead
-   of by every fine unknown around it. */
+   columns, stay in registers while fine planes between them are computed. So a coarse value is read once or twice per column, not
+   for every fine unknown around it. */
 #ifndef GMG_STENCIL_TRANSFER_CUDA_TWO_TAPS_H
 #define GMG_STENCIL_TRANSFER_CUDA_TWO_TAPS_H
 
@@ -94,7 +94,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4) two_taps_kernel(two_tap
 }
 
 /* Returns 1 if done, and 0 if the kernel does not apply. */
-static int prolong_two_taps(const gmg_exec *e, const gmg_map map[3], gmg_layout from, const void *x, gmg_layout to, void *y, int add)
+static int prolong_two_taps(const gmg_exec *e, const gmg_map map[3], gmg_layout from, const void *x, gmg_layout to, void *y,
+                            int add)
 {
   const int dim = map[2].rows > 1 ? 3 : map[1].rows > 1 ? 2 : 1, axis[3] = {0, dim == 3 ? 1 : 2, dim - 1};
   two_tap_maps p = {};
