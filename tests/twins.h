@@ -43,6 +43,20 @@ static inline void end_both(both *b)
   }
 }
 
+/* Whether the plane kernel of "async" relaxes the finest level in another way than the host: across the seam of an odd periodic axis,
+   and beyond walls that mirror. Its own test is in cuda/async.c. */
+static inline int continues_beyond_ends(const gmg_problem *p, const gmg_params *q)
+{
+  const gmg_async_params *a = &q->async;
+  int continues = 0;
+  for (int i = 0; i < p->dim; i++)
+    for (int side = 0; side < 2; side++)
+      continues |= p->bc[i][side] == GMG_PERIODIC ? (int)(p->n[i] % 2)
+                                                  : p->centering == GMG_VERTEX && p->bc[i][side] != GMG_DIRICHLET;
+  return continues && p->dim == 3 && !p->beta && !p->sigma && (a->local == GMG_LOCAL_RED_BLACK || a->local == GMG_LOCAL_AUTO) &&
+         (a->local_sweeps == 2 || a->local_sweeps == 0) && (a->overlap == 1 || a->overlap == 0);
+}
+
 /* A field in both memories, with the same values. */
 typedef struct {
   void *at[2];

@@ -26,18 +26,6 @@ static const struct {
 } coefficients[] = {{"constant", 0, 0}, {"beta", 1, 0}, {"sigma", 0, 1}, {"beta and sigma", 1, 1}};
 enum { CONSTANT, BETA, SIGMA, BETA_AND_SIGMA, KINDS };
 
-/* Whether the plane kernel relaxes the level in another way than the host: across the seam of an odd periodic axis, and beyond walls
-   that mirror (planes_continue_beyond_ends()). */
-static int continues_beyond_ends(const gmg_problem *p, const gmg_params *q)
-{
-  int continues = 0;
-  for (int a = 0; a < p->dim; a++)
-    for (int side = 0; side < 2; side++)
-      continues |= p->bc[a][side] == GMG_PERIODIC ? (int)(p->n[a] % 2)
-                                                  : p->centering == GMG_VERTEX && p->bc[a][side] != GMG_DIRICHLET;
-  return continues && p->dim == 3 && q->async.local == GMG_LOCAL_RED_BLACK && q->async.local_sweeps == 2 && q->async.overlap == 1;
-}
-
 static void with_coefficients(const shape *s, int kind, gmg_type type, gmg_params q)
 {
   gmg_problem p = shaped_problem(s);

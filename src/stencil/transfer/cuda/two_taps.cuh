@@ -105,6 +105,7 @@ static int prolong_two_taps(const gmg_exec *e, const gmg_map map[3], gmg_layout 
     rows *= (size_t)map[a].rows, columns *= (size_t)map[a].cols;
   }
   if (dim == 1 || rows < columns) return 0;
+  if (dim == 2 && map[2].cols > 1) return 0; /* padded values: a single unknown has a ghost on each side */
   for (int a = 0; a < 3; a++) p.m[a] = map[axis[a]], p.n[a] = p.m[a].rows, threads[a] = (size_t)p.n[a];
   if (dim == 3) threads[1] = (threads[1] + 1) / 2;
   p.from = gmg_along_columns(dim, from), p.to = gmg_along_columns(dim, to);
