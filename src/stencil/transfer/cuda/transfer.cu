@@ -7,7 +7,6 @@ extern "C" {
 
 #include "pairs.cuh"
 #include "fmg_residual_rows.cuh"
-#include "two_taps.cuh"
 
 /* Row (x, y, z) of the tensor product, applied to value(i, j, k). The widths are those of the maps if they are common ones, and
    then known to the compiler; otherwise 0. */
@@ -42,6 +41,8 @@ static gmg_points rows_of(const gmg_map map[3]) { return gmg_points_of(gmg_layou
   (has_widths(map, 2, 2, 2) ? KERNEL(2, 2, 2) : has_widths(map, 2, 2, 1) ? KERNEL(2, 2, 1)                 \
                                               : has_widths(map, 2, 1, 1) ? KERNEL(2, 1, 1) : KERNEL(0, 0, 0))
 static int has_widths(const gmg_map m[3], int x, int y, int z) { return m[0].width == x && m[1].width == y && m[2].width == z; }
+
+#include "two_taps.cuh"
 
 template <int X, int Y, int Z>
 static __global__ void tensor_kernel(gmg_maps t, gmg_points p, gmg_layout from, const scalar *x, scalar *y, int add)
