@@ -49,8 +49,9 @@ def at(points, x, which):
 
 def ratio(row, references, which, divisor):
     along, _, kind = parts(row["name"])
-    known = [r[kind] for r in references if kind in r]
-    return row["median"] / row[divisor] / min(at(points, math.log(along), which) for points in known)
+    x, known = math.log(along), [r[kind] for r in references if kind in r]
+    known = [p for p in known if p[0][0] <= x] or known  # a reference that begins at larger sizes says nothing about small ones
+    return row["median"] / row[divisor] / min(at(points, x, which) for points in known)
 
 
 def picture(rows, path):
