@@ -3,14 +3,15 @@
  *
  *  Arrays are packed `[n[2]][n[1]][n[0]]`, n[0] fastest, unless the problem has layouts (gmg_array_layout). They have the problem's
  *  real type and are in the memory of the context: ordinary memory for a host context, device memory for a CUDA context. The
- *  library never prints and never aborts. It keeps no global state, except for each thread the process in which OpenMP was started
- *  (to detect fork()).
+ *  library never prints and never aborts. Its only global state, one for each thread, is the id of the process in which the thread
+ *  started OpenMP (to detect fork()).
  *
  *  Six calls are enough to embed gmg: gmg_context_create_host(), gmg_solver_create(), gmg_set_boundary_constant(), gmg_solve(),
  *  gmg_solver_destroy(), gmg_context_destroy().
  *
- *  Defaults: V(1,1) cycles with the smoother "async" and corrections in float where that loses no accuracy; F cycles and flexible
- *  CG if beta is an array; all cores. docs/api/params.md lists all of them, and says what AUTO chooses and within which limits.
+ *  Defaults: a direct solve if the problem is separable and not too large. Otherwise V(1,1) cycles with the smoother "async" and
+ *  corrections in float where that loses no accuracy; F cycles and flexible CG if beta is an array. All
+ *  cores. docs/api/params.md lists all of them, and says what AUTO chooses and within which limits.
  *
  *  BORROWED marks a pointer to memory that the receiver does not own. All other arguments are copied.
  *
@@ -77,10 +78,10 @@ typedef enum { GMG_CYCLE_AUTO, GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F } gmg_cycle
  *  acceleration a solve with an array beta may diverge. CG requires a symmetric cycle, and so a smoother with an adjoint;
  *  "async" has one only with deterministic = 1 and async.overlap = GMG_NONE. */
 typedef enum { GMG_ACCEL_AUTO, GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG } gmg_accel;
-/** Solver of the coarsest grid. AUTO selects CG, or Cholesky if the problem has a stencil and the coarsest grid at most 1024
+/** Solver of the coarsest grid. AUTO selects CG, or dense if the problem has a stencil and the coarsest grid at most 1024
  *  unknowns. If the problem is separable, AUTO selects tensor where that is faster.
  *  - CG: conjugate gradients (Hestenes, Stiefel 1952). For every problem whose matrix is symmetric.
- *  - Cholesky: a dense factor, for at most 1024 unknowns; LU if the problem has a stencil that is not symmetric.
+ *  - Dense: a dense factor, for at most 1024 unknowns: Cholesky, or LU if the problem has a stencil that is not symmetric.
  *  - Tensor: a direct solver for separable problems, which have no beta, beta_face, sigma or stencil. In 1D it takes such arrays,
  *    too, but no stencil. Meshes, walls and sizes are arbitrary; axes but the last have at most 4096 unknowns. Method: Lynch, Rice,
  *    Thomas (1964); Buzbee, Golub, Nielson (1970). */
@@ -132,9 +133,9 @@ typedef struct gmg_smoother gmg_smoother; /**< A smoother. gmg_smoother.h says h
  *      (A u)_ijk = sum over z, y, x of entry[z + 1][y + 1][x + 1] u_(i+x)(j+y)(k+z),   x, y, z from -1 to 1
  *
  *  Entries are those of the equation A u = f itself, mesh widths included. In 2D only entry[1] is used, in 1D only entry[1][1]. All
- *  others must be 0. The entry of the unknown itself, entry[1][1][1], must be positive. All others may have any sign. Entries
- *  must not add up to less than 0. They need not be symmetric, as with convection; conjugate gradients (gmg_params::accel,
- *  GMG_COARSE_CG) and symmetric cycles are then refused.
+ *  others must be 0. The entry of the unknown itself, entry[1][1][1], must be positive. All others may have any sign. Constant
+ *  entries must not add up to less than 0. Entries need not be symmetric, as with convection; conjugate gradients
+ *  (gmg_params::accel, GMG_COARSE_CG) and symmetric cycles are then refused.
  *
  *  Entries that vary are arrays, with a value for each row. A stencil with at least one array is variable: coarse operators are
  *  Galerkin products. On vertices an axis is coarsened only where its number of intervals is even (or 1). Cells are merged in
@@ -149,8 +150,8 @@ typedef struct gmg_stencil {
   double entry[3][3][3];   /**< [z + 1][y + 1][x + 1]: the factor of the neighbour at distance x, y, z along the axes 0, 1, 2. */
   const void *array[3][3][3]; /**< The same factor for each row, or NULL: it is entry[z + 1][y + 1][x + 1] in all rows. With an
                                    array that entry must be 0. Shape and type of the problem, gmg_problem::coefficient_layout,
-                                   memory of the context. BORROWED, as in gmg_problem. Values for neighbours across a Dirichlet
-                                   wall are not read. */
+                                   memory of the context. BORROWED, as in gmg_problem. On vertices, values for neighbours across a
+                                   Dirichlet wall are not read. On cells they are. */
 } gmg_stencil;
 
 /** Where the unknowns of an array of yours are. Unknown (i, j, k) is

@@ -22,8 +22,8 @@ typedef struct gmg_stopping_state {
 
 typedef enum {
   GMG_VERDICT_CONTINUE,
-  GMG_VERDICT_CONVERGED,            /* the target is met */
-  GMG_VERDICT_STALLED, /* perhaps at the rounding floor, which the caller must check */
+  GMG_VERDICT_CONVERGED, /* the target is met */
+  GMG_VERDICT_STALLED,   /* perhaps at the rounding floor, which the caller must check */
   GMG_VERDICT_DIVERGED
 } gmg_verdict;
 
@@ -39,8 +39,8 @@ GMG_INLINE gmg_verdict gmg_judge_first(const gmg_stopping *rule, gmg_stopping_st
 }
 
 /* Whether the residual has stopped falling: if the rate is above rate_stalled, or if it is above rate_slow and much higher than the
-   previous rate, above (1 + rate_before) / 2. After the first cycle rate_before is 0. A slow solve with a constant rate below
-   rate_stalled can count as stopped only after its first cycle. */
+   previous rate, above (1 + rate_before) / 2. After the first cycle rate_before is 0. A solve with a constant rate between the
+   two limits may count as stopped after its first cycle, and after no later one. */
 GMG_INLINE int gmg_stopped_falling(const gmg_stopping *rule, double rate, double rate_before)
 {
   return rate > rule->rate_stalled || (rate > rule->rate_slow && rate > (1 + rate_before) / 2);

@@ -57,7 +57,7 @@ gmg_correction gmg_fmg_approximate(gmg_solver *s, const void *f, const void *f_e
    fmg_low.c for levels in low precision. */
 typedef struct gmg_fmg_ops {
   /* Restricts f to r of level l + 1, and boundary values to all levels up to l, for an l that it chooses. Returns l. */
-  int (*restrict_finest)(gmg_solver *s, const void *f, const void *f_eff);
+  int (*restrict_first_levels)(gmg_solver *s, const void *f, const void *f_eff);
   /* From the solution on level l + 1 computes those on levels l to 0. */
   gmg_correction (*finish)(gmg_solver *s, const void *f_eff, void *u);
 } gmg_fmg_ops;

@@ -28,7 +28,7 @@ void gmg_fmg_pad(gmg_solver *s, gmg_exec *e, gmg_level *L, const void *u, void *
 static void restrict_data(gmg_solver *s, const void *f, const void *f_eff)
 {
   const gmg_exec *e = s->levels_exec;
-  const int first = s->fmg->restrict_finest(s, f, f_eff); /* r of the next level is computed */
+  const int first = s->fmg->restrict_first_levels(s, f, f_eff); /* has set r of level `first` + 1 */
   for (int l = first; l + 1 < s->levels; l++) {
     gmg_level *L = &s->level[l], *C = &s->level[l + 1];
     if (l > first) {
@@ -49,7 +49,7 @@ static void restrict_data(gmg_solver *s, const void *f, const void *f_eff)
 int gmg_fmg_needs_padding(const gmg_solver *s, int l)
 {
   const gmg_level *L = &s->level[l];
-  const int linear = L->operator_dependent || !L->A.face[0];
+  const int linear = L->operator_dependent || !L->A.face[0]; /* L->prolong is linear, too, where prolong_faces() replaces it */
   return !linear || s->has_boundary_values;
 }
 
@@ -87,7 +87,7 @@ gmg_correction gmg_fmg_approximate(gmg_solver *s, const void *f, const void *f_e
 
 /* --- levels in the problem's type -------------------------------------------------------------------------------------------- */
 
-static int restrict_finest(gmg_solver *s, const void *f, const void *f_eff)
+static int restrict_first_levels(gmg_solver *s, const void *f, const void *f_eff)
 {
   (void)f_eff;
   const gmg_map *map = s->level[0].average;
@@ -106,4 +106,4 @@ static gmg_correction finish(gmg_solver *s, const void *f_eff, void *u)
   return (gmg_correction){.z = NULL};
 }
 
-const gmg_fmg_ops gmg_fmg_same_type = {restrict_finest, finish};
+const gmg_fmg_ops gmg_fmg_same_type = {restrict_first_levels, finish};

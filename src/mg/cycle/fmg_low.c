@@ -45,9 +45,9 @@ static void convert_faces(gmg_solver *s)
                                 s->level[l].faces.g[a][side]);
 }
 
-/* Data are divided by about the norm of f, because they might leave the range of low precision. level[0].u is used as work
-   space. */
-static int restrict_finest(gmg_solver *s, const void *f, const void *f_eff)
+/* Returns the last outer level; r of the next coarser level is set. Data are divided by about the norm of f, because they might
+   leave the range of low precision. level[0].u is used as work space. */
+static int restrict_first_levels(gmg_solver *s, const void *f, const void *f_eff)
 {
   const int last = s->outer_levels - 1;
   gmg_level *C = &s->level[last + 1];
@@ -123,4 +123,4 @@ static gmg_correction finish(gmg_solver *s, const void *f_eff, void *u)
   return refine(s, 0, f_eff, u);
 }
 
-const gmg_fmg_ops gmg_fmg_low_type = {restrict_finest, finish};
+const gmg_fmg_ops gmg_fmg_low_type = {restrict_first_levels, finish};

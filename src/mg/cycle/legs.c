@@ -130,7 +130,7 @@ void gmg_choose_legs(gmg_multigrid *m, int l)
 
 /* The downward leg. Exchanges f for both legs: a leg that relaxes ghosts again reads f on ghosts (core/comm.h), and f does not
    change between the legs. A singular coarse problem has a solution only if its right-hand side has zero mean. Where restriction
-   changes the mean, it is removed. Rounding is left to the bottom, which removes the mean again. */
+   changes the mean, the mean is removed. Rounding is left to the bottom, which removes the mean again. */
 void gmg_presmooth_restrict(const gmg_multigrid *m, int l, const void *f, void *u, gmg_start start)
 {
   const gmg_level *C = &m->level[l + 1];

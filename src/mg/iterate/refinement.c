@@ -5,7 +5,8 @@
 
 #include <math.h>
 
-/* The correction to the caller's array x. */
+/* Runs a cycle for the stored residual: x = keep x + correction. Returns what is left to add to x. z = NULL: a fused leg has added
+   it. */
 static gmg_correction correction_for(gmg_solver *s, int keep, void *x)
 {
   return gmg_correct(s, 0, &s->scales->residual.divisor, keep, s->layouts.u, x);

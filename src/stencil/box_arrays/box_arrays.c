@@ -1,8 +1,9 @@
 /* Variable box stencils: an array for each entry. Their table, checks, and entries on all levels. Called through gmg_operator_kind.
 
-   On every level the entries contain walls and shift: across a Dirichlet wall an entry is 0, across a Neumann wall it is added to
-   the entry on this side. So kernels have no conditions on walls. The shift is part of the centre, because the product of
-   restriction, shift and prolongation is a mass matrix, which is not a shift.
+   On every level the entries contain walls and shift. On vertices, an entry across a Dirichlet wall is dropped, and one across a
+   Neumann wall is added to the entry on this side. On cells it is subtracted from the centre, or added to it. So
+   kernels have no conditions on walls. The shift is part of the centre, because the product of restriction, shift and prolongation
+   is a mass matrix, which is not a shift.
 
    Coarse operators are Galerkin products: restriction times A times prolongation. On axes with an even number of intervals a
    product of box stencils is a box stencil. Axes with an odd number of intervals greater than 1 are not coarsened. */

@@ -27,7 +27,7 @@ static const plane_pass passes[] = {PLANE_PASS(4, 0),
 /* Shared memory is reserved in steps, and the rest is the L1 cache. With 320 more bytes of shared memory, which take another step,
    a V(1,1) cycle in double at 512^3 took 5.08 instead of 4.58 ms (be072dc, docs/notes/gpu-measurements.md). */
 static_assert(plane_shape<4>::blocks * (plane_pass_bytes<4>(PASS_PROLONG) + 1024) <= (sizeof(real) == 8 ? 196 : 164) * 1024,
-              "the upward leg takes a step more of shared memory than the pass");
+              "the upward leg needs one more step of shared memory than the plain pass");
 
 static const plane_pass *pass_of(const gmg_smoother_level *l, const async_state *s, int kind)
 {
@@ -35,7 +35,7 @@ static const plane_pass *pass_of(const gmg_smoother_level *l, const async_state 
 }
 
 /* Walls may mirror: blocks relax the images beyond them, too. Periodic axes may have an odd size, where two unknowns of one colour
-   meet at the seam: blocks on both sides then relax it in different orders. */
+   meet at the seam: blocks on both sides then relax these two in different orders. */
 static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
   const gmg_operator *A = l->A;
@@ -83,7 +83,7 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
 {
   const size_t first = start == GMG_FROM_ZERO && passes > 1, between = passes - 1 - first;
   const int zero = start == GMG_FROM_ZERO && passes == 1;
-  /* on small levels only if the caller chose the blocks */
+  /* on small levels only from zero, if double-buffered, or if the caller chose the blocks */
   const int pays = zero || to != u || l->params->async.block[0] || l->A->cells >= MIN_CELLS_RESTRICT;
   const plane_pass *last = pass_of(l, s, PASS_RESTRICT | (zero ? PASS_FROM_ZERO : 0));
   restriction_output r;
