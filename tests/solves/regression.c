@@ -8,6 +8,7 @@
    in measured_factor(). Prints the largest differences from the file. */
 #include "boxes.h"
 #include "media.h"
+#include "varying.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,17 +35,23 @@ static const struct {
 static const char *const media_smoothers[] = {"red_black", "async"};
 static const size_t media_sizes[2][2] = {{61, 96}, {37, 48}}; /* 2D, 3D */
 
-/* Box stencils: the matrices fv1 to fv3 of the papers, and convection with two cell Peclet numbers. */
+/* Box stencils in 2D: the matrices fv1 to fv3 of the papers, convection with two cell Peclet numbers, and entries that vary. */
 static const struct {
   const char *name;
   size_t n;
-  const box_entries *entries; /* NULL: convection */
+  const box_entries *entries; /* NULL: convection, or entries that vary */
   double convection[3];
-} boxes[] = {{"fv1", 98, &box_fv1, {0}},
-             {"fv2", 99, &box_fv1, {0}},
-             {"fv3", 99, &box_fv3, {0}},
-             {"convection 0.2", 99, NULL, {0.2, 0.1, 0}},
-             {"convection 1", 99, NULL, {1, 0.5, 0}}};
+  gmg_centering centering;
+  coefficient *beta;          /* of entries that vary: Q1 on vertices, finite volumes with couplings across edges on cells */
+} boxes[] = {{"fv1", 98, &box_fv1, .centering = GMG_VERTEX},
+             {"fv2", 99, &box_fv1, .centering = GMG_VERTEX},
+             {"fv3", 99, &box_fv3, .centering = GMG_VERTEX},
+             {"convection 0.2", 99, .convection = {0.2, 0.1, 0}, .centering = GMG_VERTEX},
+             {"convection 1", 99, .convection = {1, 0.5, 0}, .centering = GMG_VERTEX},
+             {"varying smooth", 95, .centering = GMG_VERTEX, .beta = beta_smooth},
+             {"varying uneven", 95, .centering = GMG_VERTEX, .beta = beta_uneven},
+             {"varying smooth", 96, .centering = GMG_CELL, .beta = beta_smooth},
+             {"varying uneven", 97, .centering = GMG_CELL, .beta = beta_uneven}};
 static const char *const box_smoothers[] = {"gauss_seidel", "async"};
 
 /* Additional tolerance for a device. Its smaller blocks make a fully stale smoother worse, because more unknowns lie at the edges
@@ -56,7 +63,7 @@ enum {
   BOUNDARIES = 4,
   CONSTANT_CASES = 3 * 2 * 2 * BOUNDARIES * SMOOTHERS * 3,
   MEDIA = 9,
-  BOXES = 5,
+  BOXES = sizeof boxes / sizeof *boxes,
   MEDIA_CASES = 2 * 2 * 2 * 2 * MEDIA,
   CASES = CONSTANT_CASES + MEDIA_CASES + 2 * BOXES
 };
@@ -99,7 +106,7 @@ static void list_cases(void)
                                .smoother = media_smoothers[smoother], .medium = medium};
   for (int box = 1; box <= BOXES; box++)
     for (int smoother = 0; smoother < 2; smoother++)
-      *c++ = (test_case){.dim = 2, .centering = GMG_VERTEX, .smoother = box_smoothers[smoother], .box = box};
+      *c++ = (test_case){.dim = 2, .centering = boxes[box - 1].centering, .smoother = box_smoothers[smoother], .box = box};
 }
 
 /* The factor with default blocks. On a device also compares with the host, with equal blocks. */
@@ -129,11 +136,14 @@ static entry run_box(const test_case *c, gmg_params params)
   const size_t n = boxes[c->box - 1].n;
   gmg_problem p = make_problem(c->dim, n, n, 1, c->centering, "dddd");
   const box_entries *entries = boxes[c->box - 1].entries;
-  const gmg_stencil stencil = entries ? box_of_entries(&p, entries) : box_with_convection(2, boxes[c->box - 1].convection);
+  coefficient *beta = boxes[c->box - 1].beta;
+  varying v = !beta ? (varying){.stencil = {0}} : c->centering == GMG_CELL ? varying_cells(&p, beta, 0, 0.2) : varying_q1(&p, beta, 0);
+  const gmg_stencil stencil = entries ? box_of_entries(&p, entries) : beta ? v.stencil : box_with_convection(2, boxes[c->box - 1].convection);
   entry e;
   p.stencil = &stencil;
   snprintf(e.name, sizeof e.name, "%dD %-6s %s %zu^%d %s", c->dim, centerings[c->centering], boxes[c->box - 1].name, n, c->dim, c->smoother);
   e.factor = factor_of(&p, params, 15);
+  free_varying(&v);
   return e;
 }
 
@@ -241,7 +251,8 @@ static void no_factor_got_worse(void **state)
 int main(int argc, char **argv)
 {
   if (argc == 3 && strcmp(argv[1], "--record") == 0) return record(argv[2]);
-  if (for_device(argc, argv)) return SKIPPED;
+  char *where[] = {argv[0], argv[argc - 1]}; /* FILE is no pattern of test names */
+  if (for_device(argc > 1 ? 2 : 1, where)) return SKIPPED;
   if (argc != 2 + on_device) {
     fprintf(stderr, "usage: %s FILE [cuda] | --record FILE\n", argv[0]);
     return 2;
