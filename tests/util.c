@@ -2,6 +2,7 @@
 
 #include "gmg_cuda.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,11 +70,12 @@ double norm2(const double *x, size_t n)
 /* --- where solvers run ----------------------------------------------------------------------------------------------- */
 
 int on_device;
+static const char *pattern = "*"; /* of names of tests */
 
 int for_device(int argc, char **argv)
 {
   on_device = argc > 1 && strcmp(argv[argc - 1], "cuda") == 0;
-  if (argc > 2) cmocka_set_test_filter(argv[1]);
+  if (argc > 2) pattern = argv[1];
   return on_device ? without_device() : 0;
 }
 
@@ -110,7 +112,19 @@ int share_of(int count)
 
 void only(int argc, char **argv)
 {
-  if (argc > 1) cmocka_set_test_filter(argv[1]);
+  if (argc > 1) pattern = argv[1];
+}
+
+int run_selected_of(const struct CMUnitTest *tests, size_t count)
+{
+  size_t matching = 0;
+  for (size_t t = 0; t < count; t++) matching += fnmatch(pattern, tests[t].name, 0) == 0;
+  if (!matching) {
+    fprintf(stderr, "no test matches \"%s\"\n", pattern);
+    return 2;
+  }
+  cmocka_set_test_filter(pattern);
+  return _cmocka_run_group_tests("tests", tests, count, NULL, NULL);
 }
 
 /* --- arrays where a solver runs -------------------------------------------------------------------------------------- */

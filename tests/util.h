@@ -94,6 +94,10 @@ extern int on_device;
 int for_device(int argc, char **argv); /* sets on_device if the last argument is "cuda"; a name before it selects a test. 0 or SKIPPED */
 void only(int argc, char **argv); /* selects the tests whose names match the argument, if there is one */
 
+/* Runs the selected tests. Returns the number of failures; 2, with a message, if no test matches the argument. */
+#define run_selected(tests) run_selected_of((tests), sizeof(tests) / sizeof *(tests))
+int run_selected_of(const struct CMUnitTest *tests, size_t count);
+
 /* Creates a solver on a CUDA context: the problem's arrays are copied to the device. */
 gmg_status create_on_device(gmg_context *context, const gmg_problem *p, const gmg_params *params, gmg_solver **solver);
 

@@ -247,5 +247,5 @@ int main(void)
       cmocka_unit_test(each_bad_value_is_named), cmocka_unit_test(positions_must_increase),
       cmocka_unit_test(arrays_that_exclude_each_other), cmocka_unit_test(axes_beyond_dim_are_ignored),
       cmocka_unit_test(a_refused_update_changes_nothing)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -296,5 +296,5 @@ int main(void)
                                      cmocka_unit_test(smoothers_that_do_not_fit), cmocka_unit_test(out_of_memory),
                                      cmocka_unit_test(calls),         cmocka_unit_test(null_handles),
                                      cmocka_unit_test(outcomes)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

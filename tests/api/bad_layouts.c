@@ -277,5 +277,5 @@ int main(void)
   const struct CMUnitTest tests[] = {cmocka_unit_test(layouts_are_refused), cmocka_unit_test(largest_layouts),
                                      cmocka_unit_test(what_is_not_there_is_not_read), cmocka_unit_test(updates),
                                      cmocka_unit_test(overlaps), cmocka_unit_test(bad_values)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

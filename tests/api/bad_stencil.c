@@ -197,5 +197,5 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(refused), cmocka_unit_test(calls_refused), cmocka_unit_test(failed_updates),
                                      cmocka_unit_test(q1_takes_what_it_can)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

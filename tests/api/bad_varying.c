@@ -182,5 +182,5 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(refused), cmocka_unit_test(taken_all_the_same), cmocka_unit_test(failed_updates),
                                      cmocka_unit_test(smaller_struct)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

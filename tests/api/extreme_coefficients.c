@@ -141,5 +141,5 @@ static void a_robin_wall_holds_a_long_line(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(rows), cmocka_unit_test(a_robin_wall_holds_a_long_line)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

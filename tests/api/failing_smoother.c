@@ -149,5 +149,5 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(is_named), cmocka_unit_test(a_status_that_is_none),
                                      cmocka_unit_test(an_update_is_taken_back_or_lost)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

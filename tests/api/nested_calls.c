@@ -139,5 +139,5 @@ static void from_a_smoother(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(from_the_monitor), cmocka_unit_test(from_a_smoother)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -218,5 +218,5 @@ static void children(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(refused_threads), cmocka_unit_test(the_most_threads), cmocka_unit_test(children)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -176,5 +176,5 @@ int main(void)
   const struct CMUnitTest tests[] = {cmocka_unit_test(init_fills_what_there_is), cmocka_unit_test(what_is_given_is_read),
                                      cmocka_unit_test(stencils_are_read_and_filled_so_far),
                                      cmocka_unit_test(reports_are_filled_so_far)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

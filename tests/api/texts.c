@@ -178,5 +178,5 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(bad_values), cmocka_unit_test(boundary_values), cmocka_unit_test(updates),
                                      cmocka_unit_test(coarsest_grid), cmocka_unit_test(reports), cmocka_unit_test(defaults_from_nothing)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -236,5 +236,5 @@ int main(void)
                                      cmocka_unit_test(updates_take_zeros),     cmocka_unit_test(choices_are_planned),
                                      cmocka_unit_test(choices_for_stencils),   cmocka_unit_test(none_is_none),
                                      cmocka_unit_test(seeds)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -456,5 +456,5 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(chosen_blocks_smooth), cmocka_unit_test(planes_continue_beyond_ends),
                                      cmocka_unit_test(one_at_a_time_agrees), cmocka_unit_test(assignments_converge),
                                      cmocka_unit_test(what_does_not_go_together_is_refused), cmocka_unit_test(preset_of_2011)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -275,5 +275,5 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {cmocka_unit_test(operations_agree), cmocka_unit_test(smoothing_agrees), cmocka_unit_test(updates_agree),
                                      cmocka_unit_test(solves_converge), cmocka_unit_test(operations_of_arrays_agree),
                                      cmocka_unit_test(smoothing_of_arrays_agrees), cmocka_unit_test(bad_rows_are_named_alike)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -110,5 +110,5 @@ int main(int argc, char **argv)
   only(argc, argv);
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(asynchronous_bands)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

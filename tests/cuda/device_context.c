@@ -191,5 +191,5 @@ int main(int argc, char **argv)
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(current_device_stays), cmocka_unit_test(levels_are_timed),
                                      cmocka_unit_test(offloaded_sweeps)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -238,5 +238,5 @@ int main(int argc, char **argv)
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_kernel_fails), cmocka_unit_test(memory_exhausted),
                                      cmocka_unit_test(replays_on_a_full_card)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -300,5 +300,5 @@ int main(int argc, char **argv)
       cmocka_unit_test(large_levels),          cmocka_unit_test(sweeps_update),             cmocka_unit_test(packed_tiles_update),
       cmocka_unit_test(residuals_in_the_pass), cmocka_unit_test(residuals_in_packed_tiles), cmocka_unit_test(rows_restrict),
       cmocka_unit_test(double_buffered_legs),  cmocka_unit_test(solves_agree)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -104,5 +104,5 @@ int main(int argc, char **argv)
   only(argc, argv);
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(legs_in_float), cmocka_unit_test(legs_in_double), cmocka_unit_test(mixed_legs)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

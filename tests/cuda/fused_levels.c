@@ -193,5 +193,5 @@ int main(int argc, char **argv)
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(levels_agree), cmocka_unit_test(levels_on_faces_agree),
                                      cmocka_unit_test(updates_reach_them)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

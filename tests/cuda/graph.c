@@ -445,5 +445,5 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(accelerated_solves), cmocka_unit_test(preconditions),
                                      cmocka_unit_test(recorded_by_the_caller),
                                      cmocka_unit_test(updates_and_pointers), cmocka_unit_test(arrays_at_the_same_address)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

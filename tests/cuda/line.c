@@ -210,5 +210,5 @@ int main(int argc, char **argv)
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(smoothing_agrees), cmocka_unit_test(one_block_agrees),
                                      cmocka_unit_test(transfers_agree), cmocka_unit_test(cycles_agree)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

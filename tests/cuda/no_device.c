@@ -27,5 +27,5 @@ static void no_device(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(no_device)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

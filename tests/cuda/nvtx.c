@@ -105,7 +105,7 @@ int main(int argc, char **argv)
   if (without_device()) return SKIPPED;
 #ifdef GMG_NVTX
   const struct CMUnitTest tests[] = {cmocka_unit_test(ranges_by_operation_and_level)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 #else
   puts("skipped: the library was built without nvtx3/nvToolsExt.h");
   return SKIPPED;

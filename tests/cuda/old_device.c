@@ -72,5 +72,5 @@ static void what_else_is_wrong(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(no_code_for_it), cmocka_unit_test(what_else_is_wrong)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -504,5 +504,5 @@ int main(int argc, char **argv)
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(operations_agree), cmocka_unit_test(operations_agree_in_rows),
                                      cmocka_unit_test(operations_agree_in_media), cmocka_unit_test(operations_agree_on_faces)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

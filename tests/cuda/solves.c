@@ -327,5 +327,5 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(hard_solves_agree), cmocka_unit_test(mixed_reaches_what_double_does),
                                      cmocka_unit_test(coarse_grids_agree), cmocka_unit_test(refusals),
                                      cmocka_unit_test(no_numbers)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -123,5 +123,5 @@ int main(int argc, char **argv)
   if (without_device()) return SKIPPED;
   only_by_cycles = argc > 2 && strcmp(argv[2], "by_cycles") == 0;
   const struct CMUnitTest tests[] = {cmocka_unit_test(two_streams), cmocka_unit_test(streams_alternate)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -334,5 +334,5 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_waits), cmocka_unit_test(accelerations_wait_for_nothing),
                                      cmocka_unit_test(iterations_wait_once), cmocka_unit_test(small_calls_only_enqueue),
                                      cmocka_unit_test(only_norms_are_read), cmocka_unit_test(precondition_is_captured)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

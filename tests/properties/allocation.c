@@ -154,5 +154,5 @@ int main(void)
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_fails_in_turn),
                                      cmocka_unit_test(of_random_problems_too), cmocka_unit_test(of_an_offloaded_smoother),
                                      cmocka_unit_test(context)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

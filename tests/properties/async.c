@@ -70,5 +70,5 @@ static void smoothers_converge_with_several_threads(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(smoothers_converge_with_several_threads)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

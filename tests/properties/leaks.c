@@ -95,5 +95,5 @@ int main(int argc, char **argv)
   if (for_device(argc, argv)) return SKIPPED;
   const struct CMUnitTest here[] = {cmocka_unit_test(a_thousand_rounds_do_not_grow)};
   const struct CMUnitTest there[] = {cmocka_unit_test(device_memory_stays)};
-  return on_device ? cmocka_run_group_tests(there, NULL, NULL) : cmocka_run_group_tests(here, NULL, NULL);
+  return on_device ? run_selected(there) : run_selected(here);
 }

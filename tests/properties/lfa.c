@@ -134,5 +134,5 @@ int main(void)
   const struct CMUnitTest tests[] = {cmocka_unit_test(two_grid_factors), cmocka_unit_test(known_values),
                                      cmocka_unit_test(no_symbol_no_number), cmocka_unit_test(jacobi_follows_its_symbol),
                                      cmocka_unit_test(chebyshev_follows_its_polynomial)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

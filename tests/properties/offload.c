@@ -147,5 +147,5 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(offloaded_is_the_same), cmocka_unit_test(offloaded_is_the_same_in_media),
                                      cmocka_unit_test(refusals)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

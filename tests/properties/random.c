@@ -132,5 +132,5 @@ int main(int argc, char **argv)
 {
   if (for_device(argc, argv)) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(random_problems_match_elimination)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

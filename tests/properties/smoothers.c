@@ -401,5 +401,5 @@ int main(void)
       cmocka_unit_test(reversed_sweep_is_the_adjoint),   cmocka_unit_test(deterministic_means_bitwise),
       cmocka_unit_test(red_black_matches_the_oracle),    cmocka_unit_test(one_block_is_the_global_method),
       cmocka_unit_test(stale_twin_matches_its_definition), cmocka_unit_test(from_zero_is_a_sweep_of_zeros)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -155,5 +155,5 @@ static void twins(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(two_at_once), cmocka_unit_test(four_at_once), cmocka_unit_test(twins)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -271,5 +271,5 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(plan_chooses_and_warns),
                                      cmocka_unit_test(constant_arrays_change_nothing), cmocka_unit_test(update_is_create), cmocka_unit_test(scale_does_not_matter),
                                      cmocka_unit_test(bad_start_is_forgotten), cmocka_unit_test(outputs_of_flux_are_apart)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

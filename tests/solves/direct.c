@@ -446,5 +446,5 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(other_methods_around_it),
                                      cmocka_unit_test(is_chosen),
                                      cmocka_unit_test(refuses_what_is_not_separable)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -201,5 +201,5 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {cmocka_unit_test(divergence_names_the_level),
                                      cmocka_unit_test(divergence_in_odd_places),
                                      cmocka_unit_test(nan_that_comes_late), cmocka_unit_test(weights_that_diverge)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -386,5 +386,5 @@ int main(int argc, char **argv)
       cmocka_unit_test(assignments),            cmocka_unit_test(colour_order),         cmocka_unit_test(cycles_do_not_grow),
       cmocka_unit_test(coarsening_threshold),   cmocka_unit_test(anisotropy),           cmocka_unit_test(thin_box),
       cmocka_unit_test(weights_are_near_their_best)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -234,5 +234,5 @@ int main(int argc, char **argv)
 {
   if (for_device(argc, argv)) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(order_is_two)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -252,5 +252,5 @@ int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(arrays_with_gaps_give_the_same), cmocka_unit_test(fields_may_interleave)};
   if (for_device(argc, argv)) return SKIPPED;
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -117,5 +117,5 @@ int main(int argc, char **argv)
 {
   if (for_device(argc, argv)) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(order_is_two), cmocka_unit_test(fmg_reaches_discretisation_accuracy)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -289,5 +289,5 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(check_every),
                                      cmocka_unit_test(stopping_rules),
                                      cmocka_unit_test(not_converged_returns_the_iterate)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -417,5 +417,5 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(refused),                cmocka_unit_test(updates),
                                      cmocka_unit_test(preconditioner),         cmocka_unit_test(divergence_names_the_level),
                                      cmocka_unit_test(deterministic),          cmocka_unit_test(full_multigrid)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -258,5 +258,5 @@ int main(int argc, char **argv)
     return 2;
   }
   const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(no_factor_got_worse, argv[1])};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -133,5 +133,5 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(singular_with_fluxes),
                                      cmocka_unit_test(a_refused_guess_is_left_alone),
                                      cmocka_unit_test(too_large_is_refused)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

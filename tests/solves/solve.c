@@ -345,5 +345,5 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(cycles_and_coarse_solvers),
                                      cmocka_unit_test(plan_warns),
                                      cmocka_unit_test(translation_invariance)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

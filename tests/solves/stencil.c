@@ -295,5 +295,5 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {cmocka_unit_test(converges), cmocka_unit_test(smoothers), cmocka_unit_test(unsymmetric),
                                      cmocka_unit_test(convection_comes_and_goes), cmocka_unit_test(single_unknowns),
                                      cmocka_unit_test(q1_has_order_two), cmocka_unit_test(singular_and_updated), cmocka_unit_test(coarse_solver_is_chosen)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -365,5 +365,5 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(cells_are_finite_volumes), cmocka_unit_test(order_is_two),
                                      cmocka_unit_test(constant_entries_as_arrays), cmocka_unit_test(singular_and_updated),
                                      cmocka_unit_test(plans)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -140,5 +140,5 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(operator_is_its_definition), cmocka_unit_test(directions),
                                      cmocka_unit_test(q1_stays_q1)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -210,5 +210,5 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(operator_is_its_definition), cmocka_unit_test(coarse_operators_are_galerkin),
                                      cmocka_unit_test(low_precision_is_rounded), cmocka_unit_test(smoothing_range)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

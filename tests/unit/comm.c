@@ -570,5 +570,5 @@ int main(void)
       cmocka_unit_test(no_operation_reads_stale_ghosts), cmocka_unit_test(coefficients_and_fluxes_are_fresh),
       cmocka_unit_test(a_watched_cycle_finds_fresh_ghosts), cmocka_unit_test(recorded_loops_find_fresh_ghosts),
       cmocka_unit_test(residuals_of_smoothers_exchange)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

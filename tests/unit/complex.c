@@ -126,5 +126,5 @@ static void sweeps(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(vectors), cmocka_unit_test(operators), cmocka_unit_test(sweeps)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

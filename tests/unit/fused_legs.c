@@ -176,5 +176,5 @@ static void cycles_use_fused_legs(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(cycles_use_the_leg_from_zero), cmocka_unit_test(cycles_use_fused_legs)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -457,5 +457,5 @@ int main(void)
                                      cmocka_unit_test(float_follows_double),
                                      cmocka_unit_test(where_fields_lie_does_not_matter), cmocka_unit_test(passes_match_their_parts),
                                      cmocka_unit_test(directions)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

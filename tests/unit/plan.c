@@ -65,5 +65,5 @@ int main(int argc, char **argv)
 {
   if (for_device(argc, argv)) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(plan_tells_the_truth), cmocka_unit_test(updates_stay_as_planned)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -50,5 +50,5 @@ static void means_are_projected_on_every_level(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(means_are_projected_on_every_level)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

@@ -111,5 +111,5 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(symmetric_under_volumes), cmocka_unit_test(constants_feel_sigma_only),
                                      cmocka_unit_test(layers_are_exact)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

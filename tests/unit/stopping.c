@@ -142,5 +142,5 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(verdicts), cmocka_unit_test(rates), cmocka_unit_test(norms_to_scale_by),
                                      cmocka_unit_test(notes)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

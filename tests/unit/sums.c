@@ -218,5 +218,5 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(operations_sum_over_processes), cmocka_unit_test(a_bad_value_is_found),
                                      cmocka_unit_test(two_processes_solve_as_one)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

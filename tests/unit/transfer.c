@@ -477,5 +477,5 @@ int main(void)
                                      cmocka_unit_test(coarsening_follows_the_couplings),
                                      cmocka_unit_test(long_axes),
                                      cmocka_unit_test(rows_of_long_axes)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return run_selected(tests);
 }

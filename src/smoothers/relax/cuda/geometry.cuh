@@ -131,12 +131,12 @@ static __device__ __forceinline__ int seen_by_others(const uniform_level &s, int
   return ((wraps || begin > 0) && v < 2) || ((wraps || begin + own < s.n[a]) && v >= own - 2);
 }
 
+/* Whether all couplings along an axis are equal, no wall mirrors, and unknowns of one colour never meet at a seam. */
 static inline int is_uniform_level(const gmg_operator *A)
 {
-  if (A->dim == 1 || gmg_coefficients_of(A) != GMG_CONSTANT || A->cells > 0x7fffffff) return 0;
-  for (int a = 0; a < A->dim; a++)
-    if (A->uniform[a] != 2 || (A->wraps[a] && A->n[a] % 2)) return 0; /* at a seam two unknowns of one colour meet */
-  return 1;
+  int uniform = gmg_is_uniform(A) && A->cells <= 0x7fffffff;
+  for (int a = 0; a < A->dim; a++) uniform = uniform && !(A->wraps[a] && A->n[a] % 2);
+  return uniform;
 }
 
 /* Rows of threads of a block. */
