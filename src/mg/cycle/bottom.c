@@ -16,7 +16,8 @@ static int describe(const gmg_solver *s, int from, gmg_bottom_problem *p)
                             .is_symmetric = !s->coefficients.asymmetry[0], .rtol = q->coarse_rtol};
   for (int l = 0; l < count; l++) {
     const gmg_level *L = &s->level[from + l];
-    p->level[l] = (gmg_bottom_level){.A = &L->A, .axis = L->axis, .volume = L->volume, .operator_dependent = L->operator_dependent};
+    p->level[l] = (gmg_bottom_level){.A = &L->A, .axis = L->axis, .volume = L->volume, .operator_dependent = L->operator_dependent,
+                                     .restriction_keeps_mean = L->restriction_keeps_mean};
     if (count == 1) continue;
     p->level[l].prolong = L->prolong;
     p->level[l].restrict_ = L->restrict_;

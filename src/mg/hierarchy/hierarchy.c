@@ -74,7 +74,6 @@ static void describe(const gmg_solver *s, gmg_level *L, const int coarsened[3])
 {
   for (int a = 0; a < 3; a++) L->A.coarsened[a] = coarsened[a];
   L->A.restricts_by_adjoint = restrict_by_adjoint(s, coarsened);
-  L->restriction_keeps_mean = L->A.centering == GMG_CELL || L->A.restricts_by_adjoint;
   L->operator_dependent = L->A.face[0] && !s->symmetric;
 }
 
@@ -128,7 +127,9 @@ static gmg_status create_maps(const gmg_solver *s, gmg_exec *e, gmg_level *L, co
 /* Builds the maps and chooses the legs of level l. An outer level needs maps only for a full multigrid start. */
 static gmg_status connect(gmg_solver *s, int l, const gmg_axis fine[3], const gmg_axis coarse[3])
 {
-  GMG_TRY(create_maps(s, s->levels_exec, &s->level[l], fine, coarse));
+  gmg_level *L = &s->level[l];
+  GMG_TRY(create_maps(s, s->levels_exec, L, fine, coarse));
+  L->restriction_keeps_mean = L->restrict_[0].keeps_mean && L->restrict_[1].keeps_mean && L->restrict_[2].keeps_mean;
   if (l < s->outer_levels && s->params.fmg > 0) GMG_TRY(create_maps(s, &s->exec, &s->outer[l], fine, coarse));
   gmg_choose_legs(&s->mg, l);
   return GMG_OK;

@@ -280,6 +280,23 @@ static int column_of(int i, int n, int periodic)
   return periodic ? gmg_wrap_modulo_32(i, n) : i < 0 ? 0 : i >= n ? n - 1 : i;
 }
 
+/* Whether a restriction keeps the mean: whether each column's weights, multiplied by the volumes of their rows, add up to the
+   column's volume. */
+static int keeps_mean(const table *t, const gmg_axis *fine, const gmg_axis *coarse)
+{
+  int keeps = t->rows == coarse->n && t->cols == fine->n;
+  double *left = keeps ? allocate(t->cols * sizeof *left) : NULL;
+  if (!left) return 0;
+  for (size_t c = 0; c < t->cols; c++) left[c] = volume_of(fine, (long)c);
+  for (size_t r = 0; r < t->rows; r++)
+    for (int m = 0; m < t->width; m++)
+      left[column_of(t->first[r] + m, (int)t->cols, gmg_axis_periodic(fine))] -=
+          t->weight[r * (size_t)t->width + (size_t)m] * volume_of(coarse, (long)r);
+  for (size_t c = 0; c < t->cols; c++) keeps = keeps && fabs(left[c]) <= 1e-12 * volume_of(fine, (long)c);
+  release(left);
+  return keeps;
+}
+
 static gmg_status upload_wrap(gmg_exec *e, int cols, int periodic, gmg_map *map)
 {
   int ends[2 * GMG_MAP_PAD + 1] = {0};
@@ -375,6 +392,7 @@ static gmg_status describe(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine,
   *map = (gmg_map){.rows = (int)t->rows, .cols = (int)t->cols, .width = t->width};
   find_repetition(t, map);
   map->pairs = has_values(kind) ? find_pairs(t) : GMG_PAIRS_NONE;
+  map->keeps_mean = keeps_mean(t, fine, coarse);
   return GMG_OK;
 }
 

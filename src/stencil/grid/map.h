@@ -22,6 +22,8 @@ typedef enum {
 typedef struct gmg_map {
   int rows, cols, width;
   gmg_pairs pairs;
+  int keeps_mean;     /* of restrictions, but for rounding: the rows' values and the columns' have the same mean, weighted by
+                         control volumes */
   int begin, end;     /* the rows begin .. end - 1 repeat: every `period` rows the weights recur, and first grows by
                          `step` */
   int period, step;   /* 1 and 2 (restriction), 2 and 1 (prolongation), or 1 and 1 */

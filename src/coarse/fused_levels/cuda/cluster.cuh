@@ -5,6 +5,7 @@
 
 #include "coarse/cuda/dense.cuh"
 #include "core/cuda/pdl.cuh"
+#include "core/layout.h"
 #include "stencil/operator/cuda/row.cuh"
 
 #if __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
@@ -34,20 +35,29 @@ typedef struct {
 /* One of the fused levels, in shared memory and in the tables. */
 typedef struct {
   int n[3];                  /* along the axes in the kernel's order: planes, if any, are along the last */
+  int ends[3];               /* what is beyond the ends of the axes (GMG_WRAPS and so on) */
   int half, line, plane;     /* entries of one colour in a line; strides from line to line (0: there is one line) and from plane to
                                 plane */
   int number, blocks, depth; /* number of the level; blocks that share it, or 1; planes of every block except perhaps the last */
+  int busy;                  /* blocks that have planes */
   int halved;                /* planes are coarsened in pairs */
   int averaged;              /* all axes are coarsened in pairs, and residuals are restricted by averaging */
   int gathers_planes;        /* a block needs coarse planes that are stored in other blocks */
+  int changes_mean;          /* the mean of restricted residuals, which a singular problem must not have, is removed */
   unsigned u, f;             /* positions in shared memory, in reals */
   unsigned colour, inner;    /* strides from colour to colour: in u; in f and in a residual */
   float per_half, per_lines; /* 1 / half, 1 / lines of a plane */
   real coupling[3], keep;    /* keep: 1 - weight of the relaxation */
   unsigned words;            /* position of the level's pair words (see CLASS below) among those of the block */
   int relax, diag;           /* positions of [DIAGONAL_CLASSES] numbers in the tables: weight / diagonal; diagonal */
+  int around;                /* position of [DIAGONAL_CLASSES / 3] line_neighbours in the tables */
+  double volume;             /* sum of relative_volume() */
   taps restrict_, prolong;   /* to and from the next coarser level */
 } small_level;
+
+/* Steps in u from an unknown to its neighbours along axes 1 and 2, by the position of its line: below, above, in the plane below,
+   in the plane above. Beyond a wall that mirrors, the neighbour's image is the neighbour on the other side. */
+typedef int4 line_neighbours;
 
 /* The state of fused levels, passed to the kernel by value. swapped: axes 1 and 2 are exchanged, so that in 2D rows are treated as
    planes. */
@@ -195,8 +205,8 @@ static __device__ __forceinline__ void find_own_planes(const small_level &L, own
   const int begin = first_plane(L), planes = count_planes(L), end = begin + planes, cells = L.n[0] * L.n[1];
   to->begin = begin, to->planes = planes;
   for (int colour = 0; colour < 2; colour++) {
-    const int below = begin > 0 ? (cells + 1 - ((begin - 1 + colour) & 1)) / 2 : 0,
-              above = end < L.n[2] ? (cells + 1 - ((end + colour) & 1)) / 2 : 0;
+    const int below = begin > 0 || L.ends[2] & GMG_WRAPS ? (cells + 1 - ((begin - 1 + colour) & 1)) / 2 : 0,
+              above = end < L.n[2] || L.ends[2] & GMG_WRAPS ? (cells + 1 - ((end + colour) & 1)) / 2 : 0;
     to->incoming[colour] = L.blocks > 1 && planes > 0 ? (unsigned)(below + above) * (unsigned)sizeof(scalar) : 0;
   }
 }
@@ -242,6 +252,39 @@ template <class Body> static __device__ __forceinline__ void each_unknown(const 
 }
 
 static __device__ __forceinline__ int side_of(int i, int n) { return i == 0 ? 0 : i == n - 1 ? 2 : 1; }
+static __device__ __forceinline__ int class_at(const small_level &L, const int at[3])
+{
+  return (side_of(at[2], L.n[2]) * 3 + side_of(at[1], L.n[1])) * 3 + side_of(at[0], L.n[0]);
+}
+
+/* An index that may be outside a periodic axis of n unknowns by less than n. With n = 0 it stays as it is. */
+static __device__ __forceinline__ int wrapped(int i, int n) { return i < 0 ? i + n : i >= n ? i - n : i; }
+
+/* The control volume of an unknown over that of an inner one. At a wall that mirrors it is half as large. */
+static __device__ __forceinline__ double relative_volume(const small_level &L, const int at[3])
+{
+  double volume = 1;
+  for (int a = 0; a < 3; a++)
+    if ((at[a] == 0 && L.ends[a] & GMG_MIRRORS_BELOW) || (at[a] == L.n[a] - 1 && L.ends[a] & GMG_MIRRORS_ABOVE)) volume *= 0.5;
+  return volume;
+}
+
+/* The neighbour of an unknown along axis 0 outside its pair: the step to it in the other colour's u, and the coupling. second:
+   whether it is the second unknown of the pair; first, last: whether it is at an end of the axis. */
+typedef struct {
+  int step;
+  real coupling;
+} outer_neighbour;
+
+static __device__ __forceinline__ outer_neighbour outer_of(const small_level &L, int second, int first, int last)
+{
+  const int outward = second ? 1 : -1, at_end = second ? last : first;
+  const int mirrors = L.ends[0] & (second ? GMG_MIRRORS_ABOVE : GMG_MIRRORS_BELOW), wraps = L.ends[0] & GMG_WRAPS;
+  const real x = L.coupling[0];
+  if (at_end) return {mirrors ? 0 : wraps ? -outward * (L.half - 1) : outward, mirrors || wraps ? x : (real)0};
+  /* the last unknown can be the first of its pair: instead of the second, it then has an image of its other neighbour */
+  return {outward, last && L.ends[0] & GMG_MIRRORS_ABOVE ? 2 * x : x};
+}
 
 /* A pair word packs the known facts about a pair. The low 16 bits are its position in u. Two fields of 5 bits are the diagonal
    classes. */
@@ -267,8 +310,9 @@ static __device__ __forceinline__ unsigned word_of(const small_level &L, const o
   if (i + 1 >= L.n[0]) word |= SINGLE;
   if (i > 0) word |= HAS_LEFT;
   if (i + 2 < L.n[0]) word |= HAS_RIGHT;
-  if (L.blocks > 1 && at.k == 0 && rank > 0) word |= GOES_BELOW;
-  if (L.blocks > 1 && at.k == L.depth - 1 && own.begin + own.planes < L.n[2]) word |= GOES_ABOVE;
+  const int wraps = L.ends[2] & GMG_WRAPS;
+  if (L.blocks > 1 && at.k == 0 && (rank > 0 || wraps)) word |= GOES_BELOW;
+  if (L.blocks > 1 && at.k == own.planes - 1 && (own.begin + own.planes < L.n[2] || wraps)) word |= GOES_ABOVE;
   return word;
 }
 

@@ -7,23 +7,34 @@
 #include "coarse/cuda/cg.cuh"
 
 typedef struct {
-  int i, j, k, colour, place, inner; /* place: position in u; inner: position in f */
+  int at[3], place, inner; /* place: position in u; inner: position in f */
 } cell_place;
+
+static __device__ __forceinline__ cell_place cell_at(const small_level &L, int i, int j, int k)
+{
+  const int colour = (i + j + k) & 1, pair = (k * L.n[1] + j) * L.half + (i >> 1);
+  return {{i, j, k}, colour * (int)L.colour + entry_of(L, {i >> 1, j, k}), colour * (int)L.inner + pair};
+}
 
 static __device__ __forceinline__ cell_place cell_of(const small_level &L, int c)
 {
-  const int line = c / L.n[0], i = c - line * L.n[0], k = line / L.n[1], j = line - k * L.n[1], colour = (i + j + k) & 1;
-  const pair_place at = {i >> 1, j, k};
-  return {i, j, k, colour, colour * (int)L.colour + entry_of(L, at), colour * (int)L.inner + (k * L.n[1] + j) * L.half + at.p};
+  const int line = c / L.n[0], k = line / L.n[1];
+  return cell_at(L, c - line * L.n[0], line - k * L.n[1], k);
 }
 
 /* Sum over the neighbours of an unknown: coupling times value. */
 static __device__ __forceinline__ scalar neighbour_sum(const small_level &L, const cell_place &c, const scalar *x)
 {
-  const int step = c.i & 1 ? 1 : -1, exists = c.i & 1 ? c.i + 1 < L.n[0] : c.i > 0;
-  const scalar *const o = x + (c.colour ? c.place - (int)L.colour : c.place + (int)L.colour);
-  return L.coupling[0] * (o[0] + (exists ? o[step] : (scalar)0)) + L.coupling[1] * (o[-L.line] + o[L.line]) +
-         L.coupling[2] * (o[-L.plane] + o[L.plane]);
+  scalar sum = 0;
+#pragma unroll
+  for (int a = 0; a < 3; a++)
+    for (int side = -1; side <= 1; side += 2) {
+      int to[3] = {c.at[0], c.at[1], c.at[2]};
+      if (!gmg_index_continues(to[a] + side, L.n[a], L.ends[a])) continue;
+      to[a] = gmg_fold_index(to[a] + side, L.n[a], L.ends[a]);
+      sum += L.coupling[a] * x[cell_at(L, to[0], to[1], to[2]).place];
+    }
+  return sum;
 }
 
 /* u = inverse f, with LANES threads per row. Rows are in the order of f. Its entries without an unknown are 0. */
@@ -44,21 +55,22 @@ struct warp_fields {
   scalar *direction;   /* p with a layer of zeros around it, in shared memory */
   int n;
   scalar r[EACH_LANE], u[EACH_LANE], p[EACH_LANE], q[EACH_LANE], z[EACH_LANE];
-  real diag[EACH_LANE];
+  real diag[EACH_LANE], volume[EACH_LANE];
   cell_place at[EACH_LANE];
 
 #define OWN(s) _Pragma("unroll") for (int s = 0; s < EACH_LANE; s++) if ((int)threadIdx.x + 32 * s < n)
 
+  /* weighted by control volumes, in which the operator is symmetric */
   __device__ __forceinline__ double sum_of(const scalar *x, const scalar *y) const
   {
     double sum = 0;
-    OWN(s) sum += (double)x[s] * (y ? (double)y[s] : 1);
+    OWN(s) sum += (double)volume[s] * (double)x[s] * (y ? (double)y[s] : 1);
     return lanes_sum<32>(sum);
   }
 
   __device__ __forceinline__ void remove_mean(scalar *x) const
   {
-    const scalar mean = (scalar)(sum_of(x, NULL) / n);
+    const scalar mean = (scalar)(sum_of(x, NULL) / L.volume);
     OWN(s) x[s] -= mean;
   }
 
@@ -67,11 +79,11 @@ struct warp_fields {
 #pragma unroll
     for (int s = 0; s < EACH_LANE; s++) {
       at[s] = cell_of(L, (int)threadIdx.x + 32 * s);
-      r[s] = u[s] = p[s] = q[s] = 0, diag[s] = 1;
+      r[s] = u[s] = p[s] = q[s] = 0, diag[s] = volume[s] = 1;
     }
     OWN(s)
-    r[s] = f[at[s].inner],
-    diag[s] = tables[L.diag + (side_of(at[s].k, L.n[2]) * 3 + side_of(at[s].j, L.n[1])) * 3 + side_of(at[s].i, L.n[0])];
+    r[s] = f[at[s].inner], volume[s] = (real)relative_volume(L, at[s].at),
+    diag[s] = tables[L.diag + class_at(L, at[s].at)];
   }
 
   __device__ __forceinline__ double apply()

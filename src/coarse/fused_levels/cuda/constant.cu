@@ -1,11 +1,12 @@
-/* Fused levels for constant coefficients on uniform meshes without periodic axes. One launch runs a cycle on all small levels in
-   shared memory; launching each operation takes five launches per level. It runs on a cluster of thread blocks if the device has
-   clusters, and on one block otherwise. The smoother is red-black relaxation of the whole level. The asynchronous smoother does the
-   same here, because such a level is one block of unknowns.
+/* Fused levels for constant coefficients on uniform meshes. Periodic axes have an even size on all levels but the coarsest. One
+   launch runs a cycle on all small levels in shared memory; launching each operation takes five launches per level. It runs on a
+   cluster of thread blocks if the device has clusters, and on one block otherwise. The smoother is red-black relaxation of the
+   whole level. The asynchronous smoother does the same here, because such a level is one block of unknowns.
 
    This file decides which levels fit, lays out memory, and launches the kernel in kernels.cuh. Called through gmg_bottom_ops. */
 #include "coarse/cuda/kernels.h"
 #include "kernels.cuh"
+#include "stencil/operator/cuda/uniform_columns.cuh"
 
 /* Largest level that every block processes as a whole, and largest level that a cluster of 16 blocks shares. Times of a V cycle in
    float on an H200, including all coarser levels:
@@ -43,7 +44,11 @@ static int restricts_averages(const small_level *L, const gmg_map map[3])
 static void shape(small_level *L, const gmg_bottom_level *from, const int axis[3], int blocks)
 {
   const gmg_operator *A = from->A;
-  for (int a = 0; a < 3; a++) L->n[a] = (int)A->n[axis[a]], L->coupling[a] = (real)A->coupling[axis[a]];
+  L->volume = 1;
+  for (int a = 0; a < 3; a++) {
+    L->n[a] = (int)A->n[axis[a]], L->coupling[a] = (real)A->coupling[axis[a]], L->ends[a] = gmg_ends_of(A, axis[a]);
+    L->volume *= L->n[a] - 0.5 * (!!(L->ends[a] & GMG_MIRRORS_BELOW) + !!(L->ends[a] & GMG_MIRRORS_ABOVE));
+  }
   L->keep = (real)(1 - from->omega);
   L->half = (L->n[0] + 1) / 2;
   L->line = L->n[1] > 1 ? L->half : 0;
@@ -51,6 +56,7 @@ static void shape(small_level *L, const gmg_bottom_level *from, const int axis[3
   L->blocks = A->cells > MAX_CELLS_ONE_BLOCK ? blocks : 1;
   L->depth = (L->n[2] + L->blocks - 1) / L->blocks;
   if (L->blocks > 1) L->depth += L->depth % 2; /* keeps pairs of planes in one block */
+  L->busy = (L->n[2] + L->depth - 1) / L->depth;
   L->colour = (unsigned)(L->plane * (L->depth + 2)), L->inner = (unsigned)(L->half * L->n[1] * L->depth);
   L->per_half = 1.f / (float)L->half, L->per_lines = 1.f / (float)L->n[1];
 }
@@ -79,6 +85,8 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks)
     s.at[l] = gmg_layout_32_of(gmg_layout_of(from->A));
     if (s.swapped) s.at[l].rows = 1; /* rows are treated as planes */
     L->relax = take(&s, DIAGONAL_CLASSES, sizeof(real)), L->diag = take(&s, DIAGONAL_CLASSES, sizeof(real));
+    L->around = take(&s, DIAGONAL_CLASSES / 3, sizeof(line_neighbours));
+    L->changes_mean = p->singular && !from->restriction_keeps_mean;
     if (l < last) {
       take_map(&s, from->restrict_, axis, &L->restrict_), take_map(&s, from->prolong, axis, &L->prolong);
       L->halved = p->level[l + 1].A->n[axis[2]] < from->A->n[axis[2]];
@@ -158,7 +166,8 @@ static int fits(const gmg_exec *e, const gmg_bottom_problem *p)
     const gmg_bottom_level *L = &p->level[l];
     if (L->A->cells > MAX_CELLS_CLUSTER || gmg_coefficients_of(L->A) != GMG_CONSTANT) return 0;
     for (int a = 0; a < 3; a++) {
-      if (L->A->wraps[a] || (L->A->n[a] > 1 && L->A->uniform[a] != 2)) return 0;
+      if (L->A->wraps[a] && L->A->n[a] % 2 && l + 1 < p->levels) return 0; /* at the seam two unknowns of one colour meet */
+      if (L->A->n[a] > 1 && L->A->uniform[a] != 2 && !L->A->mirrors[a][0] && !L->A->mirrors[a][1]) return 0;
       if (l + 1 == p->levels) continue;
       if (L->restrict_[a].width > MAX_TAPS || L->prolong[a].width > 2) return 0;
       if (L->restrict_[a].width > L->restrict_[a].cols || L->prolong[a].width > L->prolong[a].cols) return 0;

@@ -43,6 +43,7 @@ struct alignas(16) restrict_row {
 typedef struct {
   int pitch[3];                /* between unknowns, both in shared memory and in the caller's fields */
   unsigned cells, u, f;        /* u, f: positions in shared memory, in reals */
+  int changes_mean;            /* the mean of restricted residuals, which a singular problem must not have, is removed */
   double volume;               /* sum of the control volumes */
   fused_row *row;              /* device memory, like all pointers here */
   transfer_row *transfer;
@@ -51,7 +52,7 @@ typedef struct {
 } fused_level;
 
 typedef struct {
-  int levels, pre, post, reversed, singular;
+  int levels, pre, post, reversed;
   unsigned r, all;             /* positions in shared memory, in reals: of the residual; of the end */
   double *inverse;             /* device memory: inverse of the coarsest grid, then a flag: not 0 if it is usable */
   size_t inverse_bytes, bytes; /* bytes: size of the tables */
@@ -94,7 +95,7 @@ static __device__ void relax(const fused_level &L, int sweeps, int reversed, sca
 }
 
 /* Computes f of the next coarser level, and sets its u to zero. */
-static __device__ void restrict_residual(const fused_level &L, const fused_level &C, int singular, scalar *memory, scalar *r)
+static __device__ void restrict_residual(const fused_level &L, const fused_level &C, scalar *memory, scalar *r)
 {
   const scalar *const u = memory + L.u, *const f = memory + L.f;
   EACH(h, L.cells) {
@@ -113,7 +114,7 @@ static __device__ void restrict_residual(const fused_level &L, const fused_level
     total += a.volume * (double)v;
   }
   __syncthreads();
-  if (!singular) return;
+  if (!L.changes_mean) return;
   const scalar mean = (scalar)(block_sum<THREADS / 32>(total) / C.volume);
   EACH(c, C.cells) memory[C.f + c] -= mean;
   __syncthreads();
@@ -163,7 +164,7 @@ static __global__ void __launch_bounds__(THREADS)
       start, last, cycle,
       [&](int l) {
         relax(s.level[l], s.pre, 0, memory);
-        restrict_residual(s.level[l], s.level[l + 1], s.singular, memory, r);
+        restrict_residual(s.level[l], s.level[l + 1], memory, r);
       },
       [&] { solve_coarsest(s, s.level[last], memory); },
       [&](int l) {
@@ -248,12 +249,13 @@ static face_state layout(const gmg_bottom_problem *p, char *tables)
 {
   face_state s = {};
   const int last = p->levels - 1;
-  s.levels = p->levels, s.pre = p->pre, s.post = p->post, s.reversed = p->reversed, s.singular = p->singular, s.tables = tables;
+  s.levels = p->levels, s.pre = p->pre, s.post = p->post, s.reversed = p->reversed, s.tables = tables;
   for (int l = 0; l <= last; l++) {
     const gmg_operator *A = p->level[l].A;
     fused_level *L = &s.level[l];
     for (int a = 0; a < 3; a++) L->pitch[a] = (int)gmg_pitch(gmg_layout_of(A), a);
     L->cells = (unsigned)A->cells, L->volume = p->level[l].volume;
+    L->changes_mean = p->singular && !p->level[l].restriction_keeps_mean;
     L->u = s.r, L->f = L->u + L->cells, s.r = L->f + L->cells;
     L->row = (fused_row *)take(&s, A->cells * sizeof(fused_row));
     L->transfer = (transfer_row *)take(&s, A->cells * sizeof(transfer_row));

@@ -11,8 +11,8 @@
    not exist are 0. */
 typedef struct {
   int busy, q, exists[2];
-  int step;                                 /* step in u from [0] to its neighbour outside the pair; for [1] it has the opposite
-                                               sign */
+  int step[2];                              /* steps in the other colour's u to the neighbours outside the pair */
+  line_neighbours around;
   int odd;                                  /* [0] is the second unknown of the pair */
   scalar *place[2];                         /* in u */
   scalar u[2], f[2];
@@ -24,7 +24,7 @@ typedef struct {
 /* The data of a level that sweeps read, in registers. */
 typedef struct {
   real x, y, z, keep;
-  int line, plane, blocks;
+  int blocks;
   unsigned incoming[2]; /* bytes that arrive with each colour, in the order of own_pair */
 } own_level;
 
@@ -32,8 +32,7 @@ static __device__ __forceinline__ own_level load_level(const small_level &L, int
 {
   const own_planes &own = planes_of_level[L.number];
   return {in_register(L.coupling[0]), in_register(L.coupling[1]), in_register(L.coupling[2]), in_register(L.keep),
-          in_register(L.line),        in_register(L.plane),       in_register(L.blocks),
-          {own.incoming[first], own.incoming[1 - first]}};
+          in_register(L.blocks),      {own.incoming[first], own.incoming[1 - first]}};
 }
 
 static __device__ __forceinline__ own_pair load_pair(const small_level &L, const real *tables, const unsigned *words, int first,
@@ -43,19 +42,22 @@ static __device__ __forceinline__ own_pair load_pair(const small_level &L, const
   own.q = (int)threadIdx.x, own.busy = own.q < pairs_of(L, planes_of(L));
   if (!own.busy) return own;
   const unsigned word = words[L.words + own.q];
-  const int entry = (int)(word & 0xffff), beyond = L.depth * L.plane, rank = (int)blockIdx.x;
+  const int entry = (int)(word & 0xffff), rank = (int)blockIdx.x, last = L.busy - 1;
+  const int below = rank > 0 ? rank - 1 : last, above = rank < last ? rank + 1 : 0;
+  const int beyond[2] = {(below < last ? L.depth : L.n[2] - last * L.depth) * L.plane, planes_of(L) * L.plane};
   own.odd = ((word & ODD) != 0) ^ first;
-  own.step = own.odd ? 1 : -1;
-  if (word & GOES_BELOW) own.to[0] = address_in(arrivals, rank - 1);
-  if (word & GOES_ABOVE) own.to[1] = address_in(arrivals, rank + 1);
+  own.around = ((const line_neighbours *)tables)[L.around + (word >> CLASS & 31) / 3];
+  if (word & GOES_BELOW) own.to[0] = address_in(arrivals, below);
+  if (word & GOES_ABOVE) own.to[1] = address_in(arrivals, above);
 #pragma unroll
   for (int h = 0; h < 2; h++) {
     const int colour = h ^ first, second = own.odd ^ h, class_of = (int)(word >> (second ? SECOND_CLASS : CLASS) & 31);
     own.exists[h] = !second || !(word & SINGLE), own.place[h] = memory + L.u + colour * L.colour + entry;
-    own.outer[h] = word & (second ? HAS_RIGHT : HAS_LEFT) ? L.coupling[0] : (real)0;
+    const outer_neighbour outer = outer_of(L, second, !(word & HAS_LEFT), second ? !(word & HAS_RIGHT) : (word & SINGLE) != 0);
+    own.step[h] = outer.step, own.outer[h] = outer.coupling;
     if (!own.exists[h]) continue;
-    if (word & GOES_BELOW) own.below[h] = address_in(own.place[h] + beyond, rank - 1);
-    if (word & GOES_ABOVE) own.above[h] = address_in(own.place[h] - beyond, rank + 1);
+    if (word & GOES_BELOW) own.below[h] = address_in(own.place[h] + beyond[0], below);
+    if (word & GOES_ABOVE) own.above[h] = address_in(own.place[h] - beyond[1], above);
     own.u[h] = *own.place[h], own.f[h] = memory[L.f + colour * L.inner + own.q];
     own.relax[h] = tables[L.relax + class_of], own.diag[h] = tables[L.diag + class_of];
   }
@@ -66,8 +68,8 @@ static __device__ __forceinline__ own_pair load_pair(const small_level &L, const
 static __device__ __forceinline__ scalar neighbour_sum(const own_level &L, const own_pair &own, int h)
 {
   const scalar *const o = own.place[1 - h];
-  const scalar x = L.x * own.u[1 - h] + own.outer[h] * o[h ? -own.step : own.step];
-  return x + L.y * (o[-L.line] + o[L.line]) + L.z * (o[-L.plane] + o[L.plane]);
+  const scalar x = L.x * own.u[1 - h] + own.outer[h] * o[own.step[h]];
+  return x + L.y * (o[own.around.x] + o[own.around.y]) + L.z * (o[own.around.z] + o[own.around.w]);
 }
 
 static __device__ __forceinline__ void store_unknown(const own_pair &own, int h, unsigned step)
@@ -134,19 +136,19 @@ static __device__ __forceinline__ scalar restricted(const small_level &L, const 
 #pragma unroll
   for (int m = 0; m < MAX_TAPS; m++) { /* beyond the row's columns the weights are 0, and the first column is read again */
     wx[m] = tables[t.weight[0] + I * MAX_TAPS + m], wy[m] = tables[t.weight[1] + J * MAX_TAPS + m];
-    column[m] = i0 + (m < t.taps[0] ? m : 0);
+    column[m] = wrapped(i0 + (m < t.taps[0] ? m : 0), L.n[0]);
   }
 #pragma unroll 1
   for (int q = 0; q < t.taps[2]; q++) {
-    const int k = k0 + q, local = k - begin, inside = L.blocks == 1 || (local >= 0 && local < L.depth),
+    const int k = wrapped(k0 + q, L.n[2]), local = k - begin, inside = L.blocks == 1 || (local >= 0 && local < L.depth),
               owner = inside ? 0 : k / L.depth;
     const scalar *const plane = inside ? r + local * size : in_block(r + (k - owner * L.depth) * size, owner);
     scalar part = 0;
 #pragma unroll
     for (int s = 0; s < MAX_TAPS; s++)
       if (s < t.taps[1]) {
-        const scalar *const line = plane + (j0 + s) * L.half;
-        const int odd = (j0 + s + k) & 1;
+        const int j = wrapped(j0 + s, L.n[1]), odd = (j + k) & 1;
+        const scalar *const line = plane + j * L.half;
 #pragma unroll
         for (int m = 0; m < MAX_TAPS; m++) part += wy[s] * wx[m] * line[((column[m] ^ odd) & 1) * L.inner + (column[m] >> 1)];
       }
@@ -165,14 +167,14 @@ static __device__ __forceinline__ scalar averaged(const small_level &L, const sc
 /* Computes f of the next coarser level, and sets its u to zero. A block computes the coarse planes that begin within its own
    planes. */
 static __device__ __forceinline__ void restrict_residual(const small_level &L, const small_level &C, const real *tables,
-                                                         int singular, scalar *memory, const scalar *r)
+                                                         scalar *memory, const scalar *r)
 {
 #pragma unroll 1
   for (unsigned c = threadIdx.x; c < 2 * C.colour; c += THREADS) memory[C.u + c] = 0;
   if (L.averaged) __syncthreads();
   else cluster_sync(L.blocks);
   const int begin = begin_of(L), end = begin + planes_of(L), most = C.n[2];
-  const int from = L.halved ? (begin + 1) / 2 : begin, beyond = L.halved ? (end + 1) / 2 : end, to = beyond < most ? beyond : most;
+  const int from = L.halved ? (begin + 1) / 2 : begin, to = end == L.n[2] ? most : min(L.halved ? (end + 1) / 2 : end, most);
   each_unknown(C, from, to - from, [&](int colour, int I, pair_place at, int) {
     const int K = from + at.k, owner = C.blocks > 1 ? K / C.depth : 0;
     const scalar value = L.averaged ? averaged(L, r, I, at.j, K) : restricted(L, tables, r, I, at.j, K);
@@ -185,11 +187,14 @@ static __device__ __forceinline__ void restrict_residual(const small_level &L, c
         else *place = value;
   });
   cluster_sync(L.blocks);
-  if (!singular) return;
+  if (!L.changes_mean) return;
   double sum = 0;
   const int start = begin_of(C), planes = planes_of(C);
-  each_unknown(C, start, planes, [&](int colour, int, pair_place, int q) { sum += (double)memory[C.f + colour * C.inner + q]; });
-  const scalar mean = (scalar)(sum_of_all(C.blocks, sum) / ((double)C.n[0] * C.n[1] * C.n[2]));
+  each_unknown(C, start, planes, [&](int colour, int i, pair_place at, int q) {
+    const int cell[3] = {i, at.j, start + at.k};
+    sum += relative_volume(C, cell) * (double)memory[C.f + colour * C.inner + q];
+  });
+  const scalar mean = (scalar)(sum_of_all(C.blocks, sum) / C.volume);
   each_unknown(C, start, planes, [&](int colour, int, pair_place, int q) { memory[C.f + colour * C.inner + q] -= mean; });
   __syncthreads();
 }
@@ -202,7 +207,7 @@ static __device__ __forceinline__ void presmooth_restrict(const fused_state &s, 
   own_pair own = load_pair(L, tables, words, 0, memory);
   relax(now, s.pre, own, step);
   residual(L, now, own, memory + s.r);
-  restrict_residual(L, C, tables, s.singular, memory, memory + s.r);
+  restrict_residual(L, C, tables, memory, memory + s.r);
 }
 
 /* --- upward leg ------------------------------------------------------------------------------------------------------ */
@@ -211,6 +216,7 @@ static __device__ __forceinline__ void presmooth_restrict(const fused_state &s, 
 typedef struct {
   const scalar *u;   /* points to colour 0 of plane `first` */
   int first, colour; /* colour: stride from colour to colour */
+  int period;        /* planes after which the level begins again; 0: planes beyond its ends are here, too */
 } coarse_planes;
 
 /* Returns the block's own coarse planes or, if these are not enough, copies of all planes that it needs. */
@@ -218,16 +224,17 @@ static __device__ __forceinline__ coarse_planes gather_planes(const small_level 
                                                               scalar *u, scalar *room)
 {
   const int begin = begin_of(L), planes = planes_of(L), *const first = (const int *)tables + L.prolong.first[2];
-  if (!L.gathers_planes) return {u, begin_of(C) - 1, (int)C.colour};
+  if (!L.gathers_planes) return {u, begin_of(C) - 1, (int)C.colour, C.blocks > 1 ? 0 : C.n[2]};
   cluster_sync(L.blocks);
   const int from = planes > 0 ? first[begin] : 0, count = planes > 0 ? first[begin + planes - 1] + L.prolong.taps[2] - from : 0;
 #pragma unroll 1
   for (int c = (int)threadIdx.x; c < 2 * count * C.plane; c += THREADS) {
-    const int colour = c >= count * C.plane, x = c - colour * count * C.plane, k = from + x / C.plane, owner = k / C.depth;
+    const int colour = c >= count * C.plane, x = c - colour * count * C.plane, k = wrapped(from + x / C.plane, C.n[2]);
+    const int owner = k / C.depth;
     room[c] = *in_block(u + colour * C.colour + (k - owner * C.depth + 1) * C.plane + x % C.plane, owner);
   }
   __syncthreads();
-  return {room, from, count * C.plane};
+  return {room, from, count * C.plane, 0};
 }
 
 /* Adds to a pair the correction from the next coarser level. */
@@ -237,29 +244,30 @@ static __device__ __forceinline__ void prolong(const small_level &L, const small
   const taps &t = L.prolong;
   const int *const ints = (const int *)tables;
   const pair_place place = place_of(L, own.q);
-  const int k = begin_of(L) + place.k, J = ints[t.first[1] + place.j], K = ints[t.first[2] + k];
-  const real *const wy = tables + t.weight[1] + place.j * MAX_TAPS, *const wz = tables + t.weight[2] + k * MAX_TAPS;
+  const int plane_of_pair = begin_of(L) + place.k, J = ints[t.first[1] + place.j], K = ints[t.first[2] + plane_of_pair];
+  const real *const wy = tables + t.weight[1] + place.j * MAX_TAPS, *const wz = tables + t.weight[2] + plane_of_pair * MAX_TAPS;
   real x[2][2];
   scalar sum[2] = {0, 0};
-  int column[2][2]; /* for lines with even J + K; in the other lines the colours are swapped */
+  int column[2][2]; /* for lines with even j + k; in the other lines the colours are swapped */
 #pragma unroll
   for (int h = 0; h < 2; h++) {
     const int i = own.exists[h] ? 2 * place.p + (own.odd ^ h) : 0, I = ints[t.first[0] + i];
 #pragma unroll
     for (int m = 0; m < 2; m++) { /* the second weight is 0 if the row has one column */
-      const int at = t.taps[0] > 1 ? I + m : I;
-      x[h][m] = tables[t.weight[0] + i * MAX_TAPS + m], column[h][m] = (at & 1) | (at >> 1) << 1;
+      const int at = wrapped(t.taps[0] > 1 ? I + m : I, C.n[0]);
+      x[h][m] = tables[t.weight[0] + i * MAX_TAPS + m], column[h][m] = at;
     }
   }
 #pragma unroll 1
   for (int q = 0; q < t.taps[2]; q++) {
-    const scalar *const plane = from.u + (K + q - from.first) * C.plane;
+    const int k = wrapped(K + q, from.period);
+    const scalar *const plane = from.u + (k - from.first) * C.plane;
 #pragma unroll
     for (int s = 0; s < 2; s++)
       if (s < t.taps[1]) {
-        const scalar *const line = plane + (C.line ? J + s + 1 : 0) * C.half;
+        const int j = wrapped(J + s, C.n[1]), odd = (j + k) & 1;
+        const scalar *const line = plane + (C.line ? j + 1 : 0) * C.half;
         const real w = wz[q] * wy[s];
-        const int odd = (J + s + K + q) & 1;
 #pragma unroll
         for (int h = 0; h < 2; h++)
 #pragma unroll
