@@ -155,7 +155,10 @@ static void packed_tiles_agree(void **state)
   } s[] = {{{3, {70, 35, 21}, GMG_CELL, "dndrdd"}, {32, 16, 8}},  {{3, {64, 32, 24}, GMG_CELL, "pppppp"}, {32, 16, 8}},
            {{3, {36, 20, 18}, GMG_VERTEX, "ppdrpp"}, {16, 16, 8}}, {{3, {16, 5, 13}, GMG_CELL, "ddddnn"}, {16, 3, 6}},
            {{3, {24, 23, 17}, GMG_VERTEX, "rndddn"}, {8, 8, 8}},   {{3, {2, 2, 12}, GMG_CELL, "pppppp"}, {2, 2, 5}},
-           {{3, {14, 1, 40}, GMG_CELL, "dddddd"}, {6, 1, 7}},      {{3, {8, 8, 14}, GMG_CELL, "ddppdd"}, {8, 8, 8}}};
+           {{3, {14, 1, 40}, GMG_CELL, "dddddd"}, {6, 1, 7}},      {{3, {8, 8, 14}, GMG_CELL, "ddppdd"}, {8, 8, 8}},
+           {{3, {71, 20, 21}, GMG_CELL, "dndrdd"}, {32, 16, 8}},   {{3, {37, 23, 18}, GMG_VERTEX, "ddddpp"}, {16, 16, 8}},
+           {{3, {33, 9, 13}, GMG_CELL, "nnppdd"}, {8, 8, 8}},      {{3, {17, 12, 14}, GMG_CELL, "rddddn"}, {17, 8, 6}},
+           {{3, {1, 9, 15}, GMG_CELL, "dddddd"}, {1, 9, 8}}};
   (void)state;
   for (int g = 0; g < COUNT(s); g++)
     for (int sweeps = 1; sweeps < 4; sweeps++) {

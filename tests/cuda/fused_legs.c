@@ -52,7 +52,9 @@ static void packed_tiles_update(void **state)
   } s[] = {{{3, {70, 35, 21}, GMG_CELL, "dndrdd"}, {32, 16, 8}, 0}, {{3, {64, 48, 24}, GMG_CELL, "pppppp"}, {32, 24, 8}, 1},
            {{3, {70, 36, 22}, GMG_CELL, "dndrdd"}, {32, 16, 8}, 1}, {{3, {36, 20, 18}, GMG_CELL, "ppdrpp"}, {16, 16, 8}, 1},
            {{3, {40, 23, 17}, GMG_CELL, "dddddd"}, {14, 9, 8}, 0},  {{3, {24, 22, 18}, GMG_CELL, "rndddn"}, {8, 8, 8}, 1},
-           {{3, {16, 18, 14}, GMG_CELL, "ddppdd"}, {6, 7, 5}, 0},   {{3, {8, 8, 16}, GMG_CELL, "ppppdd"}, {8, 8, 8}, 1}};
+           {{3, {16, 18, 14}, GMG_CELL, "ddppdd"}, {6, 7, 5}, 0},   {{3, {8, 8, 16}, GMG_CELL, "ppppdd"}, {8, 8, 8}, 1},
+           {{3, {71, 20, 22}, GMG_CELL, "dndrdd"}, {32, 16, 8}, 0}, {{3, {37, 22, 17}, GMG_CELL, "rnppdd"}, {16, 16, 8}, 0},
+           {{3, {15, 8, 16}, GMG_CELL, "ddppdn"}, {15, 8, 8}, 0}};
   (void)state;
   for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) updates_of(&s[g].shape, s[g].block, g % 3, s[g].can_prolong);
 }
@@ -101,7 +103,8 @@ static void residuals_in_packed_tiles(void **state)
   } s[] = {{{3, {70, 36, 22}, GMG_CELL, "dndrdd"}, {32, 16, 8}, 1}, {{3, {64, 48, 24}, GMG_CELL, "pppppp"}, {32, 24, 8}, 1},
            {{3, {36, 20, 18}, GMG_CELL, "ppdrpp"}, {16, 16, 8}, 1}, {{3, {24, 22, 18}, GMG_CELL, "rndddn"}, {8, 8, 8}, 1},
            {{3, {32, 24, 24}, GMG_CELL, "ppppdd"}, {8, 8, 6}, 1},   {{3, {40, 24, 24}, GMG_CELL, "dddddd"}, {14, 9, 8}, 0},
-           {{3, {40, 23, 24}, GMG_CELL, "dddddd"}, {14, 10, 8}, 0}, {{3, {64, 64, 64}, GMG_CELL, "dddddd"}, {0, 0, 0}, 1}};
+           {{3, {40, 23, 24}, GMG_CELL, "dddddd"}, {14, 10, 8}, 0}, {{3, {64, 64, 64}, GMG_CELL, "dddddd"}, {0, 0, 0}, 1},
+           {{3, {65, 30, 33}, GMG_CELL, "dndddr"}, {0, 0, 0}, 0}};
   (void)state;
   for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) {
     gmg_problem p = unit_cells(&s[g].shape);

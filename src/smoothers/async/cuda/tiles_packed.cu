@@ -45,12 +45,15 @@ static int packed_blocks(const gmg_smoother_level *l, gmg_blocks *b)
   const gmg_operator *A = l->A;
   const size_t processors = processors_of(l);
   const int given = l->params->async.block[0] > 0;
-  if (A->n[0] % 2 || A->n[2] < 12) return 0; /* pairs need an even n[0]; a patch may have only one wall */
+  if (A->n[2] < 12) return 0; /* a patch may have only one wall */
   for (int i = 0; i < PACKED_SHAPES; i++) {
     const int shape = given ? PACKED_SHAPES - 1 - i : i, *max_own = functions[shape].max_own;
     size_t want[3] = {(size_t)max_own[0], (size_t)max_own[1], (size_t)max_own[2]}, fits = 1;
     *b = gmg_blocks_make(A, l->params->async.block, want);
-    if (b->shape[0] % 2 && !given) want[0] = b->shape[0] + 1, *b = gmg_blocks_make(A, l->params->async.block, want);
+    if (b->shape[0] % 2 && b->count[0] > 1 && !given) { /* whole pairs, unless the block is the last */
+      const size_t paired[3] = {b->shape[0] + 1, 0, 0};
+      *b = gmg_blocks_make(A, paired, want);
+    }
     for (int a = 0; a < 3; a++) fits = fits && b->shape[a] <= (size_t)max_own[a] && b->count[a] < 1 << PACKED_BITS;
     if (!fits || (b->shape[0] % 2 && b->count[0] > 1)) continue;
     if (given || 4 * b->total >= 3 * processors || i == PACKED_SHAPES - 1) return shape + 1;
@@ -116,7 +119,7 @@ static void run(const gmg_smoother_level *l, const async_state *s, size_t passes
                 int reversed)
 {
   const packed_level x = level_of(l, s, reversed);
-  const int aligned = ((uintptr_t)f | (uintptr_t)from | (uintptr_t)to) % sizeof(real_pair) == 0;
+  const int aligned = l->A->n[0] % 2 == 0 && ((uintptr_t)f | (uintptr_t)from | (uintptr_t)to) % sizeof(real_pair) == 0;
   gmg_launch_early(l->exec, "async", function_of(s)->kernel[!from][aligned], launch_of(l, s, passes).grid, x, f, from, to);
 }
 
@@ -160,7 +163,7 @@ static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, 
   const packed_passes *p = function_of(s);
   const int corrects = to->coarse != NULL;
   if (!update_has_offsets(to) || (corrects && (passes > 1 || !packed_can_prolong(l, s, to)))) return 0;
-  const int x_aligned = (uintptr_t)to->x % sizeof(double2) == 0 && to->layout.row % 2 == 0;
+  const int x_aligned = l->A->n[0] % 2 == 0 && (uintptr_t)to->x % sizeof(double2) == 0 && to->layout.row % 2 == 0;
   const int aligned = ((uintptr_t)f | (uintptr_t)u) % sizeof(real_pair) == 0 && x_aligned && p->update_bytes <= s->max_bytes;
   const gmg_launch_shape grid = {dim3((unsigned)s->blocks.total), s->threads, update_bytes_of(s, aligned)};
   R(async_run_passes)(l, s, passes - 1, f, u, reversed);

@@ -17,7 +17,8 @@
 
 #if GMG_REAL_F32 /* in double a patch needs twice the registers */
 
-/* A pass over one block. aligned: pairs of values are aligned in memory. */
+/* A pass over one block. aligned: pairs of values are aligned in memory, and whole: the level has an even size along axis 0. On
+   other levels the last pair may have only its first unknown. */
 template <class shape, int KIND, int aligned> struct packed_sweep {
   static constexpr int from_zero = KIND & PASS_FROM_ZERO, updates = KIND & PASS_UPDATE, prolongs = KIND & PASS_PROLONG,
                        restricts = KIND & PASS_RESTRICT;
@@ -31,8 +32,9 @@ template <class shape, int KIND, int aligned> struct packed_sweep {
   const restriction_output &r;
 
   /* of the tile: origin, and own planes. Of the patch: its first unknown in the tile; whether its pairs along axis 0 exist, and
-     belong to the block; its first plane before wrapping; its first unknown in the level; planes from `fold` on are wrapped */
-  int origin0, origin1, origin2, own2, x, y, z, pair, pair_mine, first, gi, gk, fold;
+     belong to the block, and are whole; its first plane before wrapping; its first unknown in the level; planes from `fold` on are
+     wrapped */
+  int origin0, origin1, origin2, own2, x, y, z, pair, pair_mine, whole, first, gi, gk, fold;
   unsigned planes, relaxed;
   /* in shared memory: pairs of the update target; start of the values; the patch's own values, those below, those above */
   double2 *kept;
@@ -92,9 +94,8 @@ template <class shape, int KIND, int aligned> struct packed_sweep {
       high[a] = s.around[a] ? own[a] + 3 : min(own[a] + 3, s.n[a] - 1 - origin[a]);
     }
     origin0 = origin[0], origin1 = origin[1], origin2 = origin[2], own2 = own[2];
-    /* both unknowns of a pair along axis 0 exist, or none; planes as bits */
-    pair = x >= low[0] && x < high[0], pair_mine = x >= 2 && x < own[0] + 2;
-    column_relaxed[0] = pair && x > 0, column_relaxed[1] = pair && x < own[0] + 2;
+    pair = x >= low[0] && x <= high[0], pair_mine = x >= 2 && x < own[0] + 2, whole = aligned || x < high[0];
+    column_relaxed[0] = pair && x > 0, column_relaxed[1] = pair && whole && x < own[0] + 2;
 #pragma unroll
     for (int d = 0; d < 2; d++) {
       v.there[d] = y + d >= low[1] && y + d <= high[1], v.mine[d] = y + d >= 2 && y + d < own[1] + 2;
@@ -120,7 +121,7 @@ template <class shape, int KIND, int aligned> struct packed_sweep {
       for (int d = 0; d < 2; d++) {
         const int j = 2 * d * HIGH + c;
         real_pair p = {0, 0};
-        if (bits & 1u << (d * HIGH + c)) p = packed_pair<aligned>(field + offset_of(v, d, c), shared);
+        if (bits & 1u << (d * HIGH + c)) p = packed_pair<aligned>(field + offset_of(v, d, c), whole, shared);
         values[j] = p.x, values[j + HIGH] = p.y;
       }
   }
@@ -172,7 +173,7 @@ template <class shape, int KIND, int aligned> struct packed_sweep {
     for (int d = 0; d < 2; d++)
 #pragma unroll
       for (int b = 0; b < 2; b++) {
-        const real across = s.shift + gmg_at(s.diag[0], gi + b) + gmg_at(s.diag[1], v.gj[d]);
+        const real across = s.shift + gmg_at(s.diag[0], gi + (whole ? b : 0)) + gmg_at(s.diag[1], v.gj[d]);
         v.inside[2 * d + b] = __fdividef(s.omega, across + inner), v.at_wall[2 * d + b] = __fdividef(s.omega, across + outer);
         if (column_relaxed[b] && v.line_relaxed[d]) known |= relaxed << (2 * d + b) * HIGH;
       }
@@ -253,12 +254,18 @@ template <class shape, int KIND, int aligned> struct packed_sweep {
         if (aligned && updates && o.keep) was = kept[m * shape::threads]; /* any value if nothing is stored */
         if (!(stored & 1u << m)) continue;
         if (updates) {
-          if (!aligned && o.keep) was = double2{o.x[offset], o.x[offset + 1]};
+          if (!aligned && o.keep) was = double2{o.x[offset], whole ? o.x[offset + 1] : 0};
           const double2 now = {was.x + scale * (double)v.u[j], was.y + scale * (double)v.u[j + HIGH]};
           if (aligned) *(double2 *)(o.x + offset) = now;
-          else o.x[offset] = now.x, o.x[offset + 1] = now.y;
+          else {
+            o.x[offset] = now.x;
+            if (whole) o.x[offset + 1] = now.y;
+          }
         } else if (aligned) gmg_store_relaxed((real_pair *)(to + offset), real_pair{v.u[j], v.u[j + HIGH]});
-        else gmg_store_relaxed(to + offset, v.u[j]), gmg_store_relaxed(to + offset + 1, v.u[j + HIGH]);
+        else {
+          gmg_store_relaxed(to + offset, v.u[j]);
+          if (whole) gmg_store_relaxed(to + offset + 1, v.u[j + HIGH]);
+        }
       }
   }
 

@@ -37,10 +37,11 @@ typedef struct {
 
 enum { PACKED_BITS = 10, PACKED_MASK = (1 << PACKED_BITS) - 1 };
 
-/* Loads a pair. shared: other blocks may write it. */
-template <int aligned> static __device__ __forceinline__ real_pair packed_pair(const scalar *at, int shared)
+/* Loads a pair, or its first value and 0. An aligned pair is always whole. shared: other blocks may write it. */
+template <int aligned> static __device__ __forceinline__ real_pair packed_pair(const scalar *at, int whole, int shared)
 {
   if (aligned) return shared ? gmg_load_relaxed((const real_pair *)at) : __ldg((const real_pair *)at);
+  if (!whole) return shared ? real_pair{gmg_load_relaxed(at), 0} : real_pair{__ldg(at), 0};
   return shared ? real_pair{gmg_load_relaxed(at), gmg_load_relaxed(at + 1)} : real_pair{__ldg(at), __ldg(at + 1)};
 }
 

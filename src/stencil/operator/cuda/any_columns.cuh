@@ -18,6 +18,8 @@ typedef struct gmg_any_columns {
   int ends[3];                  /* what is beyond the ends of the axes of s */
   gmg_residual_layouts layouts; /* of f, u and r along the axes of s */
   int lead;                     /* 0 or 1: by how much pairs begin before the first column */
+  int across;                   /* threads along axis 0. All threads of a plane are numbered in one row, the first axis of s.tiles:
+                                   tiles of two axes would leave up to half of the threads of odd sizes without columns */
   int f_pairs, u_pairs;         /* whether pairs are aligned */
 } gmg_any_columns;
 
@@ -38,9 +40,10 @@ static inline int gmg_any_columns_of(const gmg_operator *A, int blocks, const vo
   w->layouts = {gmg_along_columns(A->dim, at.f), gmg_along_columns(A->dim, at.u), gmg_along_columns(A->dim, at.r)};
   w->lead = !gmg_has_pairs(at.u, u, 0) && gmg_has_pairs(at.u, u, 1);
   w->u_pairs = gmg_has_pairs(at.u, u, w->lead), w->f_pairs = gmg_has_pairs(at.f, f, w->lead);
-  const size_t threads[3] = {(A->n[0] + (size_t)w->lead + 1) / 2, (size_t)((w->s.n[1] + w->s.deep - 1) / w->s.deep),
-                             (size_t)w->s.n[2]};
-  w->s.tiles = gmg_tiles_of(threads, A->dim == 3 ? 32 : GMG_THREADS, 64, 2, (size_t)blocks);
+  w->across = ((int)A->n[0] + w->lead + 1) / 2;
+  const size_t columns = (size_t)w->across * (size_t)((w->s.n[1] + w->s.deep - 1) / w->s.deep);
+  const size_t threads[3] = {columns > GMG_THREADS ? columns : GMG_THREADS, 1, (size_t)w->s.n[2]};
+  w->s.tiles = gmg_tiles_of(threads, GMG_THREADS, 64, 2, (size_t)blocks);
   return 1;
 }
 
@@ -74,9 +77,11 @@ static __device__ __forceinline__ void gmg_walk_any(const gmg_any_columns &w, co
   const long f_row = (long)gmg_pitch(w.layouts.f, 1), f_plane = (long)gmg_pitch(w.layouts.f, 2);
   const long r_plane = (long)gmg_pitch(w.layouts.r, 2);
   for (unsigned tile = blockIdx.x; tile < s.tiles.total; tile += gridDim.x) {
-    const gmg_column_part part = gmg_column_part_of<2, deep>(s.tiles, s.n, tile);
-    const int i = part.i - w.lead, j = part.j, rows = min(deep, n1 - j);
-    if (i >= n0 || j >= n1) continue;
+    const unsigned group = tile / s.tiles.count[0], thread = (tile - group * s.tiles.count[0]) * s.tiles.across + threadIdx.x;
+    const unsigned line = thread / (unsigned)w.across;
+    const int i = 2 * (int)(thread - line * (unsigned)w.across) - w.lead, j = deep * (int)line, rows = min(deep, n1 - j);
+    const int begin = (int)(group * s.tiles.high), end = min(begin + (int)s.tiles.high, s.n[2]);
+    if (j >= n1) continue;
     const int columns[2] = {i >= 0, i + 1 < n0}, both = columns[0] && columns[1];
     const scalar *const column = u + (long)gmg_offset(w.layouts.u, 0, j, 0) + i;
     const scalar *const f_column = f + (long)gmg_offset(w.layouts.f, 0, j, 0) + i;
@@ -105,9 +110,9 @@ static __device__ __forceinline__ void gmg_walk_any(const gmg_any_columns &w, co
       for (int b = 0; b < 2; b++)
         diag[d][b] = columns[b] && d < rows ? s.shift + gmg_at(s.diag[0], i + b) + gmg_at(s.diag[1], j + d) : (real)0;
     gmg_patch<deep> below, here, above;
-    plane_of(part.begin - 1, below), plane_of(part.begin, here);
+    plane_of(begin - 1, below), plane_of(begin, here);
 #pragma unroll 2
-    for (int k = part.begin; k < part.end; k++) {
+    for (int k = begin; k < end; k++) {
       const scalar *const x = column + k * plane, *const b_row = f_column + k * f_plane;
       gmg_patch<deep> r = {}, rhs = {}, sides;
       scalar in_front[2] = {0, 0}, behind[2] = {0, 0};
