@@ -267,6 +267,7 @@ static void preconditioner(void **state)
         gmg_params q = params_for_cycles();
         q.deterministic = 1, q.precision = m ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME;
         q.coarse_rtol = 1e-6;
+        q.async.block[0] = q.async.block[1] = q.async.block[2] = 8; /* those that AUTO chooses depend on the precision */
         for (size_t c = 0; c < n; c++) z[m][c] = NAN; /* z is not read */
         session s = begin_solver(&p, &q, 2);
         assert_ok(s.context, precondition_in(&s, r, z[m]));
@@ -390,6 +391,7 @@ static void full_multigrid(void **state)
       q.deterministic = 1, q.fmg = solves[k].starts, q.max_cycles = solves[k].cycles;
       q.check_every = count_or_none(solves[k].check_every);
       q.accel = solves[k].accel, q.coarse_rtol = 1e-6;
+      q.async.block[0] = q.async.block[1] = q.async.block[2] = 8; /* those that AUTO chooses depend on the precision */
       const double mean = strspn(shapes[i].bc, "np") == strlen(shapes[i].bc) ? solves[k].mean : 0;
       for (int m = 0; m < 2; m++) start(&p, q, m ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME, solves[k].scale, mean, u[m]);
       const double size = norm2(u[0], n);

@@ -2,9 +2,15 @@
 #include "core/backend.h"
 #include "stencil/grid_ops.h"
 
+#include <float.h>
+#include <math.h>
+
 const gmg_grid_ops *gmg_grid_ops_of(const gmg_exec *e) { return e->tables->grid[e->type]; }
 
 size_t gmg_face_count(const gmg_operator *A, int a) { return A->cells / A->n[a] * (A->n[a] + 1); }
+
+/* But for rounding: a half control volume is not always exactly half of another. */
+static int is_twice(double x, double y) { return fabs(x - 2 * y) <= 8 * DBL_EPSILON * y; }
 
 /* Finds gmg_operator::uniform and gmg_operator::mirrors of an axis. */
 static void compare_rows(const gmg_axis *x, int *uniform, int mirrors[2])
@@ -18,8 +24,8 @@ static void compare_rows(const gmg_axis *x, int *uniform, int mirrors[2])
   const double coupling = x->hi[1], ends[2] = {x->hi[0], x->lo[n - 1]};
   if (ends[0] == coupling && ends[1] == coupling) *uniform = 2;
   for (int side = 0; side < 2; side++)
-    if (ends[side] != coupling && ends[side] != 2 * coupling) return;
-  for (int side = 0; side < 2; side++) mirrors[side] = ends[side] == 2 * coupling;
+    if (ends[side] != coupling && !is_twice(ends[side], coupling)) return;
+  for (int side = 0; side < 2; side++) mirrors[side] = is_twice(ends[side], coupling);
 }
 
 double gmg_operator_shift(const gmg_problem *p)

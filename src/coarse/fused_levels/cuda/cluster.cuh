@@ -63,6 +63,7 @@ typedef int4 line_neighbours;
    planes. */
 typedef struct {
   int levels, pre, post, reversed, singular, swapped, blocks;
+  int beyond_walls; /* whether a level has a periodic axis, or a wall that mirrors */
   int inverse; /* position in the tables of a flag and, after it, the coarsest grid's inverse; -1: none; flag: not 0 if usable */
   double rtol;
   unsigned fields, r, all; /* positions in shared memory after the tables, in reals: of f, of a residual, of the end */
@@ -257,8 +258,12 @@ static __device__ __forceinline__ int class_at(const small_level &L, const int a
   return (side_of(at[2], L.n[2]) * 3 + side_of(at[1], L.n[1])) * 3 + side_of(at[0], L.n[0]);
 }
 
-/* An index that may be outside a periodic axis of n unknowns by less than n. With n = 0 it stays as it is. */
-static __device__ __forceinline__ int wrapped(int i, int n) { return i < 0 ? i + n : i >= n ? i - n : i; }
+/* An index that may be outside a periodic axis of n unknowns by less than n. With n = 0 it stays as it is, and if there is nothing
+   beyond walls. */
+template <int beyond_walls> static __device__ __forceinline__ int wrapped(int i, int n)
+{
+  return !beyond_walls ? i : i < 0 ? i + n : i >= n ? i - n : i;
+}
 
 /* The control volume of an unknown over that of an inner one. At a wall that mirrors it is half as large. */
 static __device__ __forceinline__ double relative_volume(const small_level &L, const int at[3])

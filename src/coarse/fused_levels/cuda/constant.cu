@@ -82,6 +82,7 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks)
     const gmg_bottom_level *from = &p->level[l];
     small_level *L = &s.level[l];
     shape(L, from, axis, blocks), L->number = l;
+    s.beyond_walls |= L->ends[0] | L->ends[1] | L->ends[2];
     s.at[l] = gmg_layout_32_of(gmg_layout_of(from->A));
     if (s.swapped) s.at[l].rows = 1; /* rows are treated as planes */
     L->relax = take(&s, DIAGONAL_CLASSES, sizeof(real)), L->diag = take(&s, DIAGONAL_CLASSES, sizeof(real));
@@ -110,6 +111,8 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks)
 static size_t memory_of(const fused_state *s) { return s->bytes + s->pairs * sizeof(unsigned) + s->all * sizeof(scalar); }
 static size_t table_bytes(const fused_state *s) { return s->bytes + (size_t)s->blocks * s->pairs * sizeof(unsigned); }
 
+static decltype(&fused_kernel<0>) kernel_of(const fused_state *s) { return s->beyond_walls ? fused_kernel<1> : fused_kernel<0>; }
+
 /* The configuration of a launch of one cluster. */
 static cudaLaunchConfig_t config_of(const gmg_exec *e, const fused_state *s, int blocks, cudaLaunchAttribute *cluster)
 {
@@ -129,18 +132,19 @@ static int fits_device(const gmg_exec *e, const fused_state *s)
   cudaFuncAttributes of;
   const gmg_device *d = gmg_device_of(e);
   int clusters = 0;
-  if (cudaFuncGetAttributes(&of, fused_kernel) != cudaSuccess) return 0;
+  const auto kernel = kernel_of(s);
+  if (cudaFuncGetAttributes(&of, kernel) != cudaSuccess) return 0;
   const int room = d->max_shared - (int)of.sharedSizeBytes;
   if (room < 0 || memory_of(s) > (size_t)room) return 0;
-  gmg_allow_shared(e, (const void *)fused_kernel, (size_t)room); /* the same number for all solvers */
+  gmg_allow_shared(e, (const void *)kernel, (size_t)room); /* the same number for all solvers */
   if (s->blocks == 1) return 1;
   if (d->major < 9 || of.binaryVersion < 90 || of.ptxVersion < 90) return 0; /* PTX for an older device has no clusters */
-  if (cudaFuncSetAttribute(fused_kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) != cudaSuccess) {
+  if (cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) != cudaSuccess) {
     (void)cudaGetLastError();
     return 0;
   }
   const cudaLaunchConfig_t c = config_of(e, s, s->blocks, &cluster);
-  const cudaError_t error = cudaOccupancyMaxActiveClusters(&clusters, fused_kernel, &c);
+  const cudaError_t error = cudaOccupancyMaxActiveClusters(&clusters, kernel, &c);
   (void)cudaGetLastError(); /* clears the error of a cluster size that the device does not support */
   return error == cudaSuccess && clusters > 0;
 }
@@ -216,7 +220,7 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
      level. */
   c.numAttrs += gmg_early_attribute(gmg_device_of(e), attributes + c.numAttrs);
   const int zero = start == GMG_FROM_ZERO || l + 1 == s->levels; /* the coarsest grid is solved from zero */
-  const cudaError_t error = cudaLaunchKernelEx(&c, fused_kernel, *s, l, (const scalar *)f, (scalar *)u, (int)kind, zero);
+  const cudaError_t error = cudaLaunchKernelEx(&c, kernel_of(s), *s, l, (const scalar *)f, (scalar *)u, (int)kind, zero);
   gmg_cuda_note(gmg_device_of(e), error, "small levels");
 }
 

@@ -40,6 +40,7 @@ static __device__ __forceinline__ void prefetch_parameters(const fused_state &s)
 }
 
 /* Fills shared memory: tables, pair words, zeros, and f and u of the level on which the cycle starts. */
+template <int beyond_walls>
 static __device__ __forceinline__ void begin_cycle(const fused_state &s, const small_level &L, const scalar *global_f,
                                                    const scalar *global_u, int from_zero, real *tables, unsigned *words,
                                                    scalar *memory, unsigned *step)
@@ -78,11 +79,12 @@ static __device__ __forceinline__ void begin_cycle(const fused_state &s, const s
   __pipeline_wait_prior(0);
   __syncthreads();
   if (from_zero) return;
-  const own_pair own = load_pair(L, tables, words, 0, memory);
+  const own_pair own = load_pair<beyond_walls>(L, tables, words, 0, memory);
   store_unknown(own, 0, *step), store_unknown(own, 1, *step);
   end_step(L.blocks, planes_of_level[L.number].incoming[0] + planes_of_level[L.number].incoming[1], step);
 }
 
+template <int beyond_walls>
 static __global__ void __launch_bounds__(THREADS, 1)
     fused_kernel(const __grid_constant__ fused_state s, int start, const scalar *f, scalar *u, int cycle, int from_zero)
 {
@@ -92,11 +94,11 @@ static __global__ void __launch_bounds__(THREADS, 1)
   unsigned *const words = (unsigned *)((char *)shared + s.bytes);
   const int last = s.levels - 1;
   unsigned step = 0;
-  begin_cycle(s, s.level[start], f, u, from_zero, tables, words, memory, &step);
+  begin_cycle<beyond_walls>(s, s.level[start], f, u, from_zero, tables, words, memory, &step);
   run_cycle(
-      start, last, cycle, [&](int l) { presmooth_restrict(s, l, tables, words, memory, &step); },
+      start, last, cycle, [&](int l) { presmooth_restrict<beyond_walls>(s, l, tables, words, memory, &step); },
       [&] { solve_coarsest(s, s.level[last], tables, memory); },
-      [&](int l) { prolong_postsmooth(s, l, tables, words, memory, &step); });
+      [&](int l) { prolong_postsmooth<beyond_walls>(s, l, tables, words, memory, &step); });
   const global_pair mine = global_pair_of(s.level[start], s.at[start]);
 #pragma unroll
   for (int b = 0; b < 2; b++)

@@ -1,5 +1,8 @@
 /* The legs of a cycle on one of the fused levels, for constant.cu. Downward: smoothing, residual and restriction. Upward:
-   prolongation and smoothing. Included by coarsest.cuh for kernels.cuh. */
+   prolongation and smoothing. Included by coarsest.cuh for kernels.cuh.
+
+   beyond_walls: whether a level may have a periodic axis, or a wall that mirrors. Without it a cycle is faster: 31.6 instead of
+   36.0 us from 16^3, by Nsight Compute on an H200. */
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_LEGS_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_LEGS_H
 
@@ -24,7 +27,7 @@ typedef struct {
 /* The data of a level that sweeps read, in registers. */
 typedef struct {
   real x, y, z, keep;
-  int blocks;
+  int line, plane, blocks;
   unsigned incoming[2]; /* bytes that arrive with each colour, in the order of own_pair */
 } own_level;
 
@@ -32,9 +35,11 @@ static __device__ __forceinline__ own_level load_level(const small_level &L, int
 {
   const own_planes &own = planes_of_level[L.number];
   return {in_register(L.coupling[0]), in_register(L.coupling[1]), in_register(L.coupling[2]), in_register(L.keep),
-          in_register(L.blocks),      {own.incoming[first], own.incoming[1 - first]}};
+          in_register(L.line),        in_register(L.plane),       in_register(L.blocks),
+          {own.incoming[first], own.incoming[1 - first]}};
 }
 
+template <int beyond_walls>
 static __device__ __forceinline__ own_pair load_pair(const small_level &L, const real *tables, const unsigned *words, int first,
                                                      scalar *memory)
 {
@@ -43,18 +48,23 @@ static __device__ __forceinline__ own_pair load_pair(const small_level &L, const
   if (!own.busy) return own;
   const unsigned word = words[L.words + own.q];
   const int entry = (int)(word & 0xffff), rank = (int)blockIdx.x, last = L.busy - 1;
-  const int below = rank > 0 ? rank - 1 : last, above = rank < last ? rank + 1 : 0;
-  const int beyond[2] = {(below < last ? L.depth : L.n[2] - last * L.depth) * L.plane, planes_of(L) * L.plane};
+  const int below = rank > 0 || !beyond_walls ? rank - 1 : last, above = rank < last || !beyond_walls ? rank + 1 : 0;
+  const int beyond[2] = {(below < last || !beyond_walls ? L.depth : L.n[2] - last * L.depth) * L.plane,
+                         (beyond_walls ? planes_of(L) : L.depth) * L.plane};
   own.odd = ((word & ODD) != 0) ^ first;
-  own.around = ((const line_neighbours *)tables)[L.around + (word >> CLASS & 31) / 3];
+  own.step[0] = own.odd ? 1 : -1, own.step[1] = -own.step[0];
+  if (beyond_walls) own.around = ((const line_neighbours *)tables)[L.around + (word >> CLASS & 31) / 3];
   if (word & GOES_BELOW) own.to[0] = address_in(arrivals, below);
   if (word & GOES_ABOVE) own.to[1] = address_in(arrivals, above);
 #pragma unroll
   for (int h = 0; h < 2; h++) {
     const int colour = h ^ first, second = own.odd ^ h, class_of = (int)(word >> (second ? SECOND_CLASS : CLASS) & 31);
     own.exists[h] = !second || !(word & SINGLE), own.place[h] = memory + L.u + colour * L.colour + entry;
-    const outer_neighbour outer = outer_of(L, second, !(word & HAS_LEFT), second ? !(word & HAS_RIGHT) : (word & SINGLE) != 0);
-    own.step[h] = outer.step, own.outer[h] = outer.coupling;
+    own.outer[h] = word & (second ? HAS_RIGHT : HAS_LEFT) ? L.coupling[0] : (real)0;
+    if (beyond_walls) {
+      const outer_neighbour outer = outer_of(L, second, !(word & HAS_LEFT), second ? !(word & HAS_RIGHT) : (word & SINGLE) != 0);
+      own.step[h] = outer.step, own.outer[h] = outer.coupling;
+    }
     if (!own.exists[h]) continue;
     if (word & GOES_BELOW) own.below[h] = address_in(own.place[h] + beyond[0], below);
     if (word & GOES_ABOVE) own.above[h] = address_in(own.place[h] - beyond[1], above);
@@ -65,10 +75,12 @@ static __device__ __forceinline__ own_pair load_pair(const small_level &L, const
 }
 
 /* Sum over the neighbours of own.u[h]: coupling times value. */
+template <int beyond_walls>
 static __device__ __forceinline__ scalar neighbour_sum(const own_level &L, const own_pair &own, int h)
 {
   const scalar *const o = own.place[1 - h];
-  const scalar x = L.x * own.u[1 - h] + own.outer[h] * o[own.step[h]];
+  const scalar x = L.x * own.u[1 - h] + own.outer[h] * o[beyond_walls || !h ? own.step[h] : -own.step[0]];
+  if (!beyond_walls) return x + L.y * (o[-L.line] + o[L.line]) + L.z * (o[-L.plane] + o[L.plane]);
   return x + L.y * (o[own.around.x] + o[own.around.y]) + L.z * (o[own.around.z] + o[own.around.w]);
 }
 
@@ -80,6 +92,7 @@ static __device__ __forceinline__ void store_unknown(const own_pair &own, int h,
   if (own.above[h]) send(own.above[h], own.u[h], own.to[1], step);
 }
 
+template <int beyond_walls>
 static __device__ __forceinline__ void relax(const own_level &L, int sweeps, own_pair &own, unsigned *step)
 {
 #pragma unroll 1
@@ -87,7 +100,7 @@ static __device__ __forceinline__ void relax(const own_level &L, int sweeps, own
 #pragma unroll
     for (int h = 0; h < 2; h++) {
       if (own.busy) {
-        own.u[h] = L.keep * own.u[h] + own.relax[h] * (own.f[h] + neighbour_sum(L, own, h));
+        own.u[h] = L.keep * own.u[h] + own.relax[h] * (own.f[h] + neighbour_sum<beyond_walls>(L, own, h));
         store_unknown(own, h, *step);
       }
       end_step(L.blocks, L.incoming[h], step);
@@ -110,19 +123,21 @@ static __device__ double sum_of_all(int blocks, double x)
 }
 
 /* Stores the residual of a thread's pair. If residuals are restricted by averaging, stores the sum over the pair. */
+template <int beyond_walls>
 static __device__ __forceinline__ void residual(const small_level &L, const own_level &now, const own_pair &own, scalar *r)
 {
   scalar part[2] = {0, 0};
   if (!own.busy) return;
 #pragma unroll
   for (int h = 0; h < 2; h++) {
-    part[h] = own.f[h] - (own.diag[h] * own.u[h] - neighbour_sum(now, own, h));
+    part[h] = own.f[h] - (own.diag[h] * own.u[h] - neighbour_sum<beyond_walls>(now, own, h));
     if (!L.averaged && own.exists[h]) r[h * L.inner + own.q] = part[h]; /* h is the colour: [0] has colour 0 */
   }
   if (L.averaged) r[own.q] = part[0] + part[1];
 }
 
 /* The restricted residual at (I, J, K) of the next coarser level. Some of the planes read may be stored in another block. */
+template <int beyond_walls>
 static __device__ __forceinline__ scalar restricted(const small_level &L, const real *tables, const scalar *r, int I, int J, int K)
 {
   const taps &t = L.restrict_;
@@ -136,18 +151,18 @@ static __device__ __forceinline__ scalar restricted(const small_level &L, const 
 #pragma unroll
   for (int m = 0; m < MAX_TAPS; m++) { /* beyond the row's columns the weights are 0, and the first column is read again */
     wx[m] = tables[t.weight[0] + I * MAX_TAPS + m], wy[m] = tables[t.weight[1] + J * MAX_TAPS + m];
-    column[m] = wrapped(i0 + (m < t.taps[0] ? m : 0), L.n[0]);
+    column[m] = wrapped<beyond_walls>(i0 + (m < t.taps[0] ? m : 0), L.n[0]);
   }
 #pragma unroll 1
   for (int q = 0; q < t.taps[2]; q++) {
-    const int k = wrapped(k0 + q, L.n[2]), local = k - begin, inside = L.blocks == 1 || (local >= 0 && local < L.depth),
-              owner = inside ? 0 : k / L.depth;
+    const int k = wrapped<beyond_walls>(k0 + q, L.n[2]), local = k - begin;
+    const int inside = L.blocks == 1 || (local >= 0 && local < L.depth), owner = inside ? 0 : k / L.depth;
     const scalar *const plane = inside ? r + local * size : in_block(r + (k - owner * L.depth) * size, owner);
     scalar part = 0;
 #pragma unroll
     for (int s = 0; s < MAX_TAPS; s++)
       if (s < t.taps[1]) {
-        const int j = wrapped(j0 + s, L.n[1]), odd = (j + k) & 1;
+        const int j = wrapped<beyond_walls>(j0 + s, L.n[1]), odd = (j + k) & 1;
         const scalar *const line = plane + j * L.half;
 #pragma unroll
         for (int m = 0; m < MAX_TAPS; m++) part += wy[s] * wx[m] * line[((column[m] ^ odd) & 1) * L.inner + (column[m] >> 1)];
@@ -166,6 +181,7 @@ static __device__ __forceinline__ scalar averaged(const small_level &L, const sc
 
 /* Computes f of the next coarser level, and sets its u to zero. A block computes the coarse planes that begin within its own
    planes. */
+template <int beyond_walls>
 static __device__ __forceinline__ void restrict_residual(const small_level &L, const small_level &C, const real *tables,
                                                          scalar *memory, const scalar *r)
 {
@@ -177,7 +193,7 @@ static __device__ __forceinline__ void restrict_residual(const small_level &L, c
   const int from = L.halved ? (begin + 1) / 2 : begin, to = end == L.n[2] ? most : min(L.halved ? (end + 1) / 2 : end, most);
   each_unknown(C, from, to - from, [&](int colour, int I, pair_place at, int) {
     const int K = from + at.k, owner = C.blocks > 1 ? K / C.depth : 0;
-    const scalar value = L.averaged ? averaged(L, r, I, at.j, K) : restricted(L, tables, r, I, at.j, K);
+    const scalar value = L.averaged ? averaged(L, r, I, at.j, K) : restricted<beyond_walls>(L, tables, r, I, at.j, K);
     scalar *const place = memory + C.f + colour * C.inner + ((K - owner * C.depth) * C.n[1] + at.j) * C.half + at.p;
     if (C.blocks > 1) store_at(address_in(place, owner), value);
     else
@@ -199,15 +215,16 @@ static __device__ __forceinline__ void restrict_residual(const small_level &L, c
   __syncthreads();
 }
 
+template <int beyond_walls>
 static __device__ __forceinline__ void presmooth_restrict(const fused_state &s, int l, const real *tables, const unsigned *words,
                                                           scalar *memory, unsigned *step)
 {
   const small_level &L = s.level[l], &C = s.level[l + 1];
   const own_level now = load_level(L, 0);
-  own_pair own = load_pair(L, tables, words, 0, memory);
-  relax(now, s.pre, own, step);
-  residual(L, now, own, memory + s.r);
-  restrict_residual(L, C, tables, memory, memory + s.r);
+  own_pair own = load_pair<beyond_walls>(L, tables, words, 0, memory);
+  relax<beyond_walls>(now, s.pre, own, step);
+  residual<beyond_walls>(L, now, own, memory + s.r);
+  restrict_residual<beyond_walls>(L, C, tables, memory, memory + s.r);
 }
 
 /* --- upward leg ------------------------------------------------------------------------------------------------------ */
@@ -220,6 +237,7 @@ typedef struct {
 } coarse_planes;
 
 /* Returns the block's own coarse planes or, if these are not enough, copies of all planes that it needs. */
+template <int beyond_walls>
 static __device__ __forceinline__ coarse_planes gather_planes(const small_level &L, const small_level &C, const real *tables,
                                                               scalar *u, scalar *room)
 {
@@ -229,8 +247,8 @@ static __device__ __forceinline__ coarse_planes gather_planes(const small_level 
   const int from = planes > 0 ? first[begin] : 0, count = planes > 0 ? first[begin + planes - 1] + L.prolong.taps[2] - from : 0;
 #pragma unroll 1
   for (int c = (int)threadIdx.x; c < 2 * count * C.plane; c += THREADS) {
-    const int colour = c >= count * C.plane, x = c - colour * count * C.plane, k = wrapped(from + x / C.plane, C.n[2]);
-    const int owner = k / C.depth;
+    const int colour = c >= count * C.plane, x = c - colour * count * C.plane;
+    const int k = wrapped<beyond_walls>(from + x / C.plane, C.n[2]), owner = k / C.depth;
     room[c] = *in_block(u + colour * C.colour + (k - owner * C.depth + 1) * C.plane + x % C.plane, owner);
   }
   __syncthreads();
@@ -238,6 +256,7 @@ static __device__ __forceinline__ coarse_planes gather_planes(const small_level 
 }
 
 /* Adds to a pair the correction from the next coarser level. */
+template <int beyond_walls>
 static __device__ __forceinline__ void prolong(const small_level &L, const small_level &C, const real *tables,
                                                const coarse_planes &from, own_pair &own)
 {
@@ -254,18 +273,18 @@ static __device__ __forceinline__ void prolong(const small_level &L, const small
     const int i = own.exists[h] ? 2 * place.p + (own.odd ^ h) : 0, I = ints[t.first[0] + i];
 #pragma unroll
     for (int m = 0; m < 2; m++) { /* the second weight is 0 if the row has one column */
-      const int at = wrapped(t.taps[0] > 1 ? I + m : I, C.n[0]);
+      const int at = wrapped<beyond_walls>(t.taps[0] > 1 ? I + m : I, C.n[0]);
       x[h][m] = tables[t.weight[0] + i * MAX_TAPS + m], column[h][m] = at;
     }
   }
 #pragma unroll 1
   for (int q = 0; q < t.taps[2]; q++) {
-    const int k = wrapped(K + q, from.period);
+    const int k = wrapped<beyond_walls>(K + q, from.period);
     const scalar *const plane = from.u + (k - from.first) * C.plane;
 #pragma unroll
     for (int s = 0; s < 2; s++)
       if (s < t.taps[1]) {
-        const int j = wrapped(J + s, C.n[1]), odd = (j + k) & 1;
+        const int j = wrapped<beyond_walls>(J + s, C.n[1]), odd = (j + k) & 1;
         const scalar *const line = plane + (C.line ? j + 1 : 0) * C.half;
         const real w = wz[q] * wy[s];
 #pragma unroll
@@ -278,19 +297,20 @@ static __device__ __forceinline__ void prolong(const small_level &L, const small
   own.u[0] += own.exists[0] ? sum[0] : (scalar)0, own.u[1] += own.exists[1] ? sum[1] : (scalar)0;
 }
 
+template <int beyond_walls>
 static __device__ __forceinline__ void prolong_postsmooth(const fused_state &s, int l, const real *tables, const unsigned *words,
                                                           scalar *memory, unsigned *step)
 {
   const small_level &L = s.level[l], &C = s.level[l + 1];
   const own_level now = load_level(L, s.reversed);
-  own_pair own = load_pair(L, tables, words, s.reversed, memory);
-  const coarse_planes from = gather_planes(L, C, tables, memory + C.u, memory + s.r);
+  own_pair own = load_pair<beyond_walls>(L, tables, words, s.reversed, memory);
+  const coarse_planes from = gather_planes<beyond_walls>(L, C, tables, memory + C.u, memory + s.r);
   if (own.busy) {
-    prolong(L, C, tables, from, own);
+    prolong<beyond_walls>(L, C, tables, from, own);
     store_unknown(own, 0, *step), store_unknown(own, 1, *step);
   }
   end_step(now.blocks, now.incoming[0] + now.incoming[1], step);
-  relax(now, s.post, own, step);
+  relax<beyond_walls>(now, s.post, own, step);
 }
 
 #endif
