@@ -21,7 +21,8 @@ static const box boxes[] = {
     {2, {128, 64, 1}, "pppp"},      {2, {512, 400, 1}, "ppdn"},   {2, {257, 129, 1}, "nnnn"},   {2, {97, 160, 1}, "ndpp"},
     {3, {16, 16, 16}, "pppppp"},    {3, {64, 64, 64}, "pppppp"},  {3, {24, 20, 48}, "ppnnpp"},  {3, {32, 40, 152}, "pppppp"},
     {3, {44, 37, 44}, "ppdrpp"},    {3, {48, 44, 41}, "ppppnd"},  {3, {33, 33, 33}, "nnnnnn"},  {3, {63, 61, 60}, "nrrnnn"},
-    {3, {31, 30, 29}, "dnrdpp"},    {3, {52, 50, 63}, "nnrdnr"}};
+    {3, {31, 30, 29}, "dnrdpp"},    {3, {52, 50, 63}, "nnrdnr"},  {3, {31, 31, 31}, "rdnnnr"},
+    {3, {16, 34, 30}, "nrddrd"},    {2, {64, 8, 1}, "ddpp"},      {3, {62, 32, 31}, "rdnnrd"}};
 enum { BOXES = sizeof boxes / sizeof *boxes };
 
 static const gmg_cycle_kind kinds[] = {GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F};

@@ -41,12 +41,31 @@ static int restricts_averages(const small_level *L, const gmg_map map[3])
   return L->blocks == 1 || L->depth % 2 == 0;
 }
 
+/* What is beyond the ends of an axis (GMG_WRAPS and so on). gmg_operator::mirrors is found from inner couplings, of which an axis
+   with two unknowns has none. */
+static int ends_of(const gmg_bottom_level *from, int a)
+{
+  const gmg_axis_spec *s = &from->axis[a];
+  int ends = gmg_ends_of(from->A, a);
+  for (int side = 0; side < 2 && from->A->n[a] == 2 && s->centering == GMG_VERTEX; side++)
+    if (s->bc[side] == GMG_NEUMANN || s->bc[side] == GMG_ROBIN) ends |= side ? GMG_MIRRORS_ABOVE : GMG_MIRRORS_BELOW;
+  return ends;
+}
+
+/* Whether all couplings along an axis are equal, if walls may mirror. */
+static int has_equal_couplings(const gmg_bottom_level *from, int a)
+{
+  const gmg_operator *A = from->A;
+  return A->n[a] == 1 || A->uniform[a] == 2 || A->mirrors[a][0] || A->mirrors[a][1] ||
+         (A->n[a] == 2 && gmg_axis_is_uniform(&from->axis[a]));
+}
+
 static void shape(small_level *L, const gmg_bottom_level *from, const int axis[3], int blocks)
 {
   const gmg_operator *A = from->A;
   L->volume = 1;
   for (int a = 0; a < 3; a++) {
-    L->n[a] = (int)A->n[axis[a]], L->coupling[a] = (real)A->coupling[axis[a]], L->ends[a] = gmg_ends_of(A, axis[a]);
+    L->n[a] = (int)A->n[axis[a]], L->coupling[a] = (real)A->coupling[axis[a]], L->ends[a] = ends_of(from, axis[a]);
     L->volume *= L->n[a] - 0.5 * (!!(L->ends[a] & GMG_MIRRORS_BELOW) + !!(L->ends[a] & GMG_MIRRORS_ABOVE));
   }
   L->keep = (real)(1 - from->omega);
@@ -171,7 +190,7 @@ static int fits(const gmg_exec *e, const gmg_bottom_problem *p)
     if (L->A->cells > MAX_CELLS_CLUSTER || gmg_coefficients_of(L->A) != GMG_CONSTANT) return 0;
     for (int a = 0; a < 3; a++) {
       if (L->A->wraps[a] && L->A->n[a] % 2 && l + 1 < p->levels) return 0; /* at the seam two unknowns of one colour meet */
-      if (L->A->n[a] > 1 && L->A->uniform[a] != 2 && !L->A->mirrors[a][0] && !L->A->mirrors[a][1]) return 0;
+      if (!has_equal_couplings(L, a)) return 0;
       if (l + 1 == p->levels) continue;
       if (L->restrict_[a].width > MAX_TAPS || L->prolong[a].width > 2) return 0;
       if (L->restrict_[a].width > L->restrict_[a].cols || L->prolong[a].width > L->prolong[a].cols) return 0;
