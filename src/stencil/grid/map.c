@@ -300,6 +300,17 @@ static int find_mean(const table *t, const gmg_axis *fine, const gmg_axis *coars
   return 1;
 }
 
+/* The largest number such that so many successive rows always read at most `most` columns. */
+static int rows_that_read(const table *t, int most)
+{
+  size_t least = t->rows, end = 0;
+  for (size_t r = 0; r < t->rows && end < t->rows; r++) {
+    while (end < t->rows && t->first[end] + t->width - t->first[r] <= most) end++;
+    if (end < t->rows && end - r < least) least = end - r;
+  }
+  return (int)least;
+}
+
 static gmg_status upload_wrap(gmg_exec *e, int cols, int periodic, gmg_map *map)
 {
   int ends[2 * GMG_MAP_PAD + 1] = {0};
@@ -396,7 +407,8 @@ static gmg_status describe(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine,
   *map = (gmg_map){.rows = (int)t->rows, .cols = (int)t->cols, .width = t->width};
   find_repetition(t, map);
   map->pairs = has_values(kind) ? find_pairs(t) : GMG_PAIRS_NONE;
-  map->keeps_mean = keeps_mean;
+  map->keeps_mean = keeps_mean, map->rows_in_tile[0] = rows_that_read(t, GMG_TILE_COLUMNS);
+  map->rows_in_tile[1] = rows_that_read(t, GMG_TILE_LINES);
   return GMG_OK;
 }
 

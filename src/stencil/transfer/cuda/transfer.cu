@@ -7,6 +7,7 @@ extern "C" {
 
 #include "pairs.cuh"
 #include "fmg_residual_rows.cuh"
+#include "restrict_columns.cuh"
 
 /* Row (x, y, z) of the tensor product, applied to value(i, j, k). The widths are those of the maps if they are common ones, and
    then known to the compiler; otherwise 0. */
@@ -90,6 +91,18 @@ static __global__ void restrict_kernel(gmg_operator A, gmg_maps t, gmg_points p,
   });
 }
 
+/* Returns 1 if done, and 0 if the kernel does not apply. */
+static int restrict_in_3d(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
+                          void *coarse)
+{
+  typedef int restriction(const gmg_exec *, const gmg_operator *, const gmg_operator &, const gmg_map *, const void *, const void *,
+                          void *);
+  static restriction *const by_kind[] = {
+      restrict_columns<gmg_seven_point_columns<GMG_CONSTANT>>, restrict_columns<gmg_seven_point_columns<GMG_FACES>>,
+      restrict_columns<gmg_seven_point_columns<GMG_SIGMA>>, restrict_columns<gmg_seven_point_columns<GMG_FACES | GMG_SIGMA>>};
+  return by_kind[gmg_coefficients_of(A)](e, A, *A, map, f, u, coarse);
+}
+
 /* Wide maps would compute every residual many times, so for these the residual is stored first. */
 extern "C" void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f,
                                               const void *u, void *r, void *coarse)
@@ -97,14 +110,15 @@ extern "C" void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_opera
   enum { MAX_READS = 8 };
   const gmg_points p = rows_of(map);
   if (restrict_line(e, A, map, f, u, coarse) || restrict_pairs(e, A, map, f, u, coarse)) return;
+  if (restrict_in_3d(e, A, map, f, u, coarse)) return;
   if (map[0].width * map[1].width * map[2].width > MAX_READS) {
     gmg_operator_of(e, A)->residual(e, A, f, u, r);
     R(gmg_transfer_cuda)(e, map, r, coarse, 0);
     return;
   }
-#define KERNEL(X, Y, Z) GMG_BY_KIND(A, restrict_kernel, X, Y, Z)
-  gmg_launch(e, "restriction", BY_WIDTHS(map, KERNEL), gmg_shape_of(p), *A, gmg_maps_of(map), p, f, u, coarse);
-#undef KERNEL
+  const auto kernel = has_widths(map, 2, 2, 1) ? GMG_BY_KIND(A, restrict_kernel, 2, 2, 1)
+                                               : GMG_BY_KIND(A, restrict_kernel, 0, 0, 0);
+  gmg_launch(e, "restriction", kernel, gmg_shape_of(p), *A, gmg_maps_of(map), p, f, u, coarse);
 }
 
 extern "C" void R(gmg_interpolated_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3],

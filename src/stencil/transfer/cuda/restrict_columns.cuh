@@ -1,0 +1,174 @@
+/* Restriction of the residual in 3D by maps whose rows read up to four columns, whatever the sizes and the weights. It is one pass,
+   and the residual is not stored. A thread block walks along the last axis. It computes a plane of residuals (Columns, for example
+   those of operator/cuda/lane_columns.cuh), and restricts it in its plane through shared memory. Every coarse unknown has a thread,
+   which keeps the last four of these values and sums them along the last axis.
+
+   pairs.cuh stays apart for nested cells, whose coarse unknowns share no residuals. Included by restrictions of operators. */
+#ifndef GMG_STENCIL_TRANSFER_CUDA_RESTRICT_COLUMNS_H
+#define GMG_STENCIL_TRANSFER_CUDA_RESTRICT_COLUMNS_H
+
+#include "stencil/grid/map.h"
+#include "stencil/operator/cuda/lane_columns.cuh"
+
+/* READS: columns of a row, at most. MOST_PLANES: coarse planes of a thread block, at most. MOST_SLOTS: coarse unknowns of a thread
+   in a plane, at most. RESIDENT: thread blocks of a multiprocessor. */
+enum {
+  READS = 4,
+  RESTRICT_THREADS = GMG_TILE_LINES / LANE_DEEP * LANES,
+  MOST_PLANES = 64,
+  MOST_SLOTS = (GMG_TILE_COLUMNS * GMG_TILE_LINES + RESTRICT_THREADS - 1) / RESTRICT_THREADS,
+  RESIDENT = sizeof(scalar) == 8 ? 1 : 2
+};
+
+typedef struct {
+  gmg_map m[3];
+  int own[3];        /* coarse unknowns of a thread block along each axis */
+  unsigned count[3]; /* thread blocks along each axis */
+  gmg_layout to;
+} restriction_tiles;
+
+/* The weights of a row, with zeros in front or behind. Columns with weight 0 may be read, whatever they are. */
+typedef struct alignas(READS * sizeof(real)) {
+  real at[READS];
+} row_weights;
+
+static __device__ __forceinline__ row_weights weights_of(const gmg_map &m, int row, int before)
+{
+  row_weights w = {};
+#pragma unroll
+  for (int c = 0; c < READS; c++)
+    if (c >= before && c < before + m.width) w.at[c] = gmg_at(m.weight, (size_t)row * m.width + (c - before));
+  return w;
+}
+
+typedef struct {
+  scalar plane[2][GMG_TILE_LINES][LANES]; /* residuals, by parity of the plane; GMG_TILE_COLUMNS of a line are right */
+  row_weights x[GMG_TILE_COLUMNS], y[GMG_TILE_LINES], z[MOST_PLANES];
+  int due[MOST_PLANES + 1]; /* the plane before which a coarse plane is complete */
+} restriction_tile;
+
+/* slots: coarse unknowns of a thread in a plane; reads: columns of a row along the first two axes, at most */
+template <class Columns, int slots, int reads>
+static __global__ void __launch_bounds__(RESTRICT_THREADS, RESIDENT)
+    restrict_columns_kernel(typename Columns::operator_type A, restriction_tiles t, const scalar *f, const scalar *u,
+                            scalar *coarse)
+{
+  __shared__ restriction_tile tile;
+  const int me = (int)threadIdx.x, lane = me % LANES, warp = me / LANES;
+  const unsigned block[3] = {blockIdx.x % t.count[0], blockIdx.x / t.count[0] % t.count[1], blockIdx.x / t.count[0] / t.count[1]};
+  int begin[3], own[3], first[3];
+#pragma unroll
+  for (int a = 0; a < 3; a++) {
+    begin[a] = (int)block[a] * t.own[a], own[a] = min(t.own[a], t.m[a].rows - begin[a]);
+    first[a] = __ldg(t.m[a].first + begin[a]);
+  }
+  if (me < own[0]) tile.x[me] = weights_of(t.m[0], begin[0] + me, 0);
+  if (me < own[1]) tile.y[me] = weights_of(t.m[1], begin[1] + me, 0);
+  if (me < own[2]) {
+    tile.z[me] = weights_of(t.m[2], begin[2] + me, READS - t.m[2].width);
+    tile.due[me] = __ldg(t.m[2].first + begin[2] + me) + t.m[2].width;
+  }
+  if (me == own[2]) tile.due[me] = INT_MAX;
+  /* a thread's coarse unknowns: rows of weights along the first two axes, the first value that they read, the offset in a plane */
+  int row[slots][2], source[slots], offset[slots];
+  scalar last[slots][READS]; /* the planes up to this one, each restricted in its plane */
+#pragma unroll
+  for (int s = 0; s < slots; s++) {
+    const int q = me + s * RESTRICT_THREADS;
+    row[s][1] = q / own[0], row[s][0] = q - row[s][1] * own[0];
+    offset[s] = -1;
+    if (row[s][1] >= own[1]) continue;
+    const int I = begin[0] + row[s][0], J = begin[1] + row[s][1];
+    source[s] = (__ldg(t.m[1].first + J) - first[1]) * LANES + __ldg(t.m[0].first + I) - first[0] + 1;
+    offset[s] = (int)gmg_offset(t.to, (size_t)I, (size_t)J, 0);
+#pragma unroll
+    for (int c = 0; c < READS; c++) last[s][c] = 0;
+  }
+  Columns columns(A, f, u, first[0] - 1 + lane, first[1] + warp * LANE_DEEP);
+  __syncthreads();
+  const int end = tile.due[own[2] - 1];
+  const size_t slice = gmg_pitch(t.to, 2);
+  scalar *to = coarse + begin[2] * slice;
+  int K = 0, due = tile.due[0]; /* the next coarse plane */
+  columns.begin(first[2], end);
+  for (int k = first[2]; k < end; k++) {
+    scalar r[LANE_DEEP];
+    columns.residual(k, r);
+#pragma unroll
+    for (int d = 0; d < LANE_DEEP; d++) tile.plane[k & 1][warp * LANE_DEEP + d][lane] = r[d];
+    __syncthreads();
+#pragma unroll
+    for (int s = 0; s < slots; s++) {
+      if (offset[s] < 0) continue;
+      const row_weights wx = tile.x[row[s][0]], wy = tile.y[row[s][1]];
+      const scalar *const from = &tile.plane[k & 1][0][0] + source[s];
+      scalar sum = 0;
+#pragma unroll
+      for (int b = 0; b < reads; b++) {
+        scalar line = 0;
+#pragma unroll
+        for (int a = 0; a < reads; a++) line += wx.at[a] * from[b * LANES + a];
+        sum += wy.at[b] * line;
+      }
+#pragma unroll
+      for (int c = 0; c + 1 < READS; c++) last[s][c] = last[s][c + 1];
+      last[s][READS - 1] = sum;
+    }
+    for (; due == k + 1; due = tile.due[++K], to += slice) {
+      const row_weights w = tile.z[K];
+#pragma unroll
+      for (int s = 0; s < slots; s++)
+        if (offset[s] >= 0)
+          to[offset[s]] = (w.at[0] * last[s][0] + w.at[1] * last[s][1]) + (w.at[2] * last[s][2] + w.at[3] * last[s][3]);
+    }
+  }
+}
+
+/* Cuts the coarse level into blocks of about equal size, with at most `most` coarse unknowns in a plane. Along the last axis it
+   takes the number with the fewest steps in all, if so many blocks are `resident` at once, and each takes a step per plane. */
+static inline void cut_restriction(int most, int resident, restriction_tiles *t)
+{
+  const auto cut = [&](int a, int blocks) {
+    const int rows = t->m[a].rows;
+    t->own[a] = (rows + blocks - 1) / blocks;
+    t->count[a] = (unsigned)((rows + t->own[a] - 1) / t->own[a]);
+    return (long)t->count[a];
+  };
+  const auto blocks_of = [&](int a, int most) { return (t->m[a].rows + most - 1) / most; };
+  (void)cut(0, blocks_of(0, t->m[0].rows_in_tile[0])), (void)cut(1, blocks_of(1, t->m[1].rows_in_tile[1]));
+  for (int blocks = (int)t->count[1]; t->own[0] * t->own[1] > most; blocks++) (void)cut(1, blocks);
+  const long columns = (long)t->count[0] * t->count[1];
+  const int least = blocks_of(2, MOST_PLANES), step = (t->m[2].cols + t->m[2].rows - 1) / t->m[2].rows;
+  long best = LONG_MAX;
+  int parts = least;
+  for (int p = least; p <= t->m[2].rows && p < least + MOST_PLANES; p++) {
+    const long blocks = columns * cut(2, p), planes = (long)t->own[2] * step + READS;
+    const long steps = (blocks + resident - 1) / resident * planes;
+    if (steps < best) best = steps, parts = p;
+  }
+  (void)cut(2, parts);
+}
+
+/* Returns 1 if done, and 0 if the kernel does not apply. */
+template <class Columns>
+static int restrict_columns(const gmg_exec *e, const gmg_operator *A, const typename Columns::operator_type &rows,
+                            const gmg_map map[3], const void *f, const void *u, void *coarse)
+{
+  restriction_tiles t = {};
+  if (A->dim != 3 || A->caller_layouts || !gmg_has_lane_columns(gmg_layout_of(A))) return 0;
+  for (int a = 0; a < 3; a++) {
+    if (map[a].width > READS || (a < 2 && map[a].rows_in_tile[a] == 0)) return 0;
+    t.m[a] = map[a];
+  }
+  t.to = gmg_layout_of_rows(map);
+  const int few = map[0].width <= 2 && map[1].width <= 2;
+  cut_restriction(few ? MOST_SLOTS * RESTRICT_THREADS : RESTRICT_THREADS, RESIDENT * gmg_device_of(e)->processors, &t);
+  const auto kernel = t.own[0] * t.own[1] > RESTRICT_THREADS ? restrict_columns_kernel<Columns, MOST_SLOTS, 2>
+                      : few                                  ? restrict_columns_kernel<Columns, 1, 2>
+                                                             : restrict_columns_kernel<Columns, 1, READS>;
+  gmg_launch(e, "restriction", kernel, {dim3(t.count[0] * t.count[1] * t.count[2]), dim3(RESTRICT_THREADS), 0}, rows, t, f, u,
+             coarse);
+  return 1;
+}
+
+#endif
