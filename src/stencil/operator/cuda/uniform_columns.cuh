@@ -34,7 +34,7 @@ GMG_INLINE gmg_layout gmg_layout_of(const gmg_uniform &s)
 }
 
 /* A layout along these axes. */
-static inline gmg_layout gmg_along_columns(int dim, gmg_layout l)
+GMG_INLINE gmg_layout gmg_along_columns(int dim, gmg_layout l)
 {
   if (dim == 3) return l;
   return {{l.n[0], 1, l.n[1]}, l.row, 1, l.first};
