@@ -35,8 +35,8 @@ typedef struct gmg_fused_ops {
   int (*double_buffered)(const gmg_smoother_level *level, const void *state, const gmg_map *restrict_, const gmg_map *prolong);
 } gmg_fused_ops;
 
-/* The fused legs of a smoother for exec's backend and type. NULL: a user's smoother, no fused legs, or not for this kind of
-   operator. */
-const gmg_fused_ops *gmg_fused_of(const gmg_smoother *s, const gmg_exec *e, const struct gmg_operator_kind *kind);
+/* The fused legs of params->smoother for exec's backend and type. NULL: a user's smoother, no fused legs, or not for this kind of
+   operator. They refuse the levels that they do not take. */
+const gmg_fused_ops *gmg_fused_of(const gmg_params *params, const gmg_exec *e, const struct gmg_operator_kind *kind);
 
 #endif

@@ -65,10 +65,12 @@ const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_params *p, const gmg_exec 
   return box ? box : b->any;
 }
 
-const gmg_fused_ops *gmg_fused_of(const gmg_smoother *s, const gmg_exec *e, const gmg_operator_kind *kind)
+/* Fused legs belong to the smoother's own functions, of which box stencils may have others. */
+const gmg_fused_ops *gmg_fused_of(const gmg_params *p, const gmg_exec *e, const gmg_operator_kind *kind)
 {
-  const gmg_builtin_smoother *b = gmg_builtin_of(s);
-  return b && kind == &gmg_seven_point ? b->fused[e->context->backend][e->type] : NULL;
+  const gmg_builtin_smoother *b = gmg_builtin_of(p->smoother);
+  const gmg_smoother_ops *own = p->smoother->ops[e->context->backend][e->type];
+  return b && gmg_smoother_ops_of(p, e, kind) == own ? b->fused[e->context->backend][e->type] : NULL;
 }
 
 int gmg_bottom_sweeps(const gmg_params *params, const gmg_operator_kind *kind)

@@ -89,7 +89,7 @@ static void compute_in(gmg_solver *s, gmg_exec *e, const gmg_correction_ops *cor
   s->mg.grid = gmg_grid_ops_of(e);
   s->mg.op = gmg_operator_of(e, &s->finest->A);
   s->mg.smoother = gmg_smoother_ops_of(&s->params, e, s->finest->A.kind);
-  s->mg.fused = gmg_fused_of(s->params.smoother, e, s->finest->A.kind);
+  s->mg.fused = gmg_fused_of(&s->params, e, s->finest->A.kind);
 }
 
 gmg_status gmg_choose_precision(gmg_solver *s)

@@ -96,10 +96,12 @@ static inline void run_box_pass(box_pass<Rows> *kernel, const Rows &rows, const 
 }
 
 /* Functions of box_symmetric.cu for levels that box_lines.cu has laid out. prepare: as in async_variant. update: sets
-   s->is_symmetric if the kernel supports the level. run: called only if s->is_symmetric is set. */
+   s->is_symmetric if the kernel supports the level. run and postsmooth_update: called only if s->is_symmetric is set. */
 extern "C" void R(async_box_symmetric_prepare)(const gmg_smoother_level *l, const async_state *s);
 extern "C" void R(async_box_symmetric_update)(const gmg_smoother_level *l, async_state *s);
 extern "C" void R(async_box_symmetric_run)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f,
                                            const void *from, void *to, int reversed);
+extern "C" int R(async_box_symmetric_postsmooth_update)(const gmg_smoother_level *l, const async_state *s, size_t passes,
+                                                        const void *f, void *u, int reversed, const gmg_update_target *to);
 
 #endif

@@ -179,5 +179,14 @@ static void run(const gmg_smoother_level *l, const async_state *s, size_t passes
   else run_box_pass(kernel_of(l), gmg_box_rows_of(l->A), l, s, passes, f, from, to, reversed);
 }
 
-const async_variant R(async_box_lines) = {
-    .lay_out = lay_out, .prepare = prepare, .update = R(async_box_symmetric_update), .run = run};
+static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed,
+                             const gmg_update_target *to)
+{
+  return s->is_symmetric && R(async_box_symmetric_postsmooth_update)(l, s, passes, f, u, reversed, to);
+}
+
+const async_variant R(async_box_lines) = {.lay_out = lay_out,
+                                          .prepare = prepare,
+                                          .update = R(async_box_symmetric_update),
+                                          .run = run,
+                                          .postsmooth_update = postsmooth_update};

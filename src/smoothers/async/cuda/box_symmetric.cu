@@ -2,8 +2,13 @@
    |z| alone (finite elements, 27 equal points, most others). Relaxes in colours, with overlap 1, without walls that mirror. As in
    box_lines.cu a warp relaxes lines of 64 unknowns, two in each lane. Here values with equal entries are added before they are
    multiplied, and what a row gives to the rows before and after it is computed once. A warp has ROWS lines of one colour, so that
-   all loads of a colour are under way at once. Called by box_lines.cu. */
+   all loads of a colour are under way at once. A pass may write to the update target of a cycle instead of u (fused.cuh). Called by
+   box_lines.cu. */
 #include "box.cuh"
+
+#include "smoothers/relax/cuda/fused.cuh"
+
+#include <limits.h>
 
 /* Lines of a tile along axes 1 and 2, with ring: two thread blocks are to fit on a multiprocessor. Of each axis the inner SIDE - 2
    lines are relaxed, half of them of one colour; two warps share a plane. */
@@ -21,7 +26,7 @@ enum { BEYOND = 2 };
 typedef struct {
   scalar u[SIDE][SIDE + BEYOND][LINE]; /* [z][y][x] */
   scalar f[INNER][INNER + BEYOND][LINE];
-  int index[2][SIDE]; /* of the lines' axes 1 and 2 in the level; -1: beyond a wall */
+  int line[2][SIDE]; /* what the lines' indices along axes 1 and 2 add to offsets in the level; -1: beyond a wall */
 } symmetric_tile;
 
 /* The sums over the eight lines around an unknown's line: middle for its own column, side for the columns to its left and right. */
@@ -78,56 +83,63 @@ static __device__ __forceinline__ void relax_rows(const async_symmetric_entries 
   }
 }
 
-/* Beyond walls u is 0. from = NULL: u is 0 everywhere. Values that do not exist are read from elsewhere, and dropped. */
+/* Whether a line of the tile is not in its ring. */
+static __device__ __forceinline__ int is_inner(int y, int z) { return (unsigned)(y - 1) < INNER && (unsigned)(z - 1) < INNER; }
+
+/* Beyond walls u is 0; with from_zero it is 0 everywhere. Values that do not exist are read from elsewhere, and dropped. */
+template <int from_zero>
 static __device__ __forceinline__ void read_tile(const gmg_box_rows &A, const box_place &p, symmetric_tile &t, const scalar *f,
                                                  const scalar *from, int warp, int lane)
 {
   enum { AT_ONCE = 4 }; /* lines whose loads are under way together */
   const int column[2] = {box_index(A, p, 0, lane), box_index(A, p, 0, lane + 32)};
-  const scalar *const u = from ? from : f;
   for (int first = warp; first < SIDE * SIDE; first += AT_ONCE * WARPS) {
     scalar value[AT_ONCE][2], rhs[AT_ONCE][2];
 #pragma unroll
     for (int m = 0; m < AT_ONCE; m++) {
       const int line = min(first + m * WARPS, SIDE * SIDE - 1), z = line / SIDE, y = line - z * SIDE;
-      const int j = t.index[0][y], k = t.index[1][z], there = j >= 0 && k >= 0;
-      const size_t start = gmg_offset(A.layout, 0, (size_t)max(j, 0), (size_t)max(k, 0));
+      const int along_y = t.line[0][y], along_z = t.line[1][z], there = (along_y | along_z) >= 0;
+      const unsigned start = there ? (unsigned)(along_y + along_z) : 0;
 #pragma unroll
       for (int h = 0; h < 2; h++) {
-        const size_t c = start + (size_t)max(column[h], 0);
-        value[m][h] = gmg_load_relaxed(u + c), rhs[m][h] = __ldg(f + c);
+        const unsigned c = start + (unsigned)max(column[h], 0);
+        value[m][h] = from_zero ? (scalar)0 : gmg_load_relaxed(from + c);
+        rhs[m][h] = is_inner(y, z) ? __ldg(f + c) : (scalar)0;
         if (!there || column[h] < 0) value[m][h] = rhs[m][h] = 0;
-        if (!from) value[m][h] = 0;
       }
     }
 #pragma unroll
     for (int m = 0; m < AT_ONCE; m++) {
       const int line = min(first + m * WARPS, SIDE * SIDE - 1), z = line / SIDE, y = line - z * SIDE;
-      const int inner = y > 0 && y <= INNER && z > 0 && z <= INNER;
 #pragma unroll
       for (int h = 0; h < 2; h++) {
         t.u[z][y][lane + 32 * h] = value[m][h];
-        if (inner) t.f[z - 1][y - 1][lane + 32 * h] = rhs[m][h];
+        if (is_inner(y, z)) t.f[z - 1][y - 1][lane + 32 * h] = rhs[m][h];
       }
     }
   }
 }
 
-template <int dynamic>
+/* from_zero: u is 0 before the pass; updates: writes to the update target, not to `to` */
+template <int dynamic, int from_zero, int updates>
 static __global__ void __launch_bounds__(32 * WARPS, 2)
     symmetric_kernel(gmg_box_rows A, async_symmetric_entries a, box_tiles s, box_relaxation how, const scalar *f,
-                     const scalar *from, scalar *to, work_queue queue)
+                     const scalar *from, scalar *to, update_output output, work_queue queue)
 {
   extern __shared__ double memory[];
   symmetric_tile &t = *(symmetric_tile *)memory;
   const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
   const real step = how.omega / A.diag;
+  const double scale = updates ? update_scale(output) : 1;
   for_blocks<dynamic>(queue, [&](unsigned block) {
     const box_place p = box_place_of(A, s, how.reversed, block);
     const int me = (int)threadIdx.x;
-    if (me < 2 * SIDE) t.index[me / SIDE][me % SIDE] = box_index(A, p, 1 + me / SIDE, me % SIDE);
+    if (me < 2 * SIDE) {
+      const int axis = 1 + me / SIDE, index = box_index(A, p, axis, me % SIDE);
+      t.line[axis - 1][me % SIDE] = index < 0 ? -1 : index * (int)gmg_pitch(A.layout, axis);
+    }
     __syncthreads();
-    read_tile(A, p, t, f, from, warp, lane);
+    read_tile<from_zero>(A, p, t, f, from, warp, lane);
     __syncthreads();
     const int odd_first = how.reversed != (p.origin[0] & 1); /* the colours are those of the level */
     for (int stage = 0; stage < 4 * how.sweeps; stage++) {
@@ -141,13 +153,16 @@ static __global__ void __launch_bounds__(32 * WARPS, 2)
     for (int line = warp; line < OWN * OWN; line += WARPS) {
       const int z = line / OWN, y = line - z * OWN;
       if (y >= p.own[1] || z >= p.own[2]) continue;
-      const size_t j = (size_t)(p.origin[1] + s.margin[1] + y), k = (size_t)(p.origin[2] + s.margin[2] + z);
-      const size_t start = gmg_offset(A.layout, 0, j, k);
+      const int start = t.line[0][y + s.margin[1]] + t.line[1][z + s.margin[2]];
+      const int j = p.origin[1] + s.margin[1] + y, k = p.origin[2] + s.margin[2] + z;
+      const int beside = updates ? start + update_gap(output, j, k) : 0;
       const scalar *const mine = t.u[z + s.margin[2]][y + s.margin[1]];
 #pragma unroll
       for (int h = 0; h < 2; h++) {
         const int x = lane + 32 * h, own = x - s.margin[0];
-        if (own >= 0 && own < p.own[0]) gmg_store_relaxed(to + start + p.origin[0] + x, mine[x]);
+        if (own < 0 || own >= p.own[0]) continue;
+        if (updates) put_update(output, scale, beside + p.origin[0] + x, mine[x]);
+        else gmg_store_relaxed(to + start + p.origin[0] + x, mine[x]);
       }
     }
   });
@@ -166,12 +181,17 @@ static int find_entries(const gmg_box_rows &A, async_symmetric_entries *a)
 }
 
 typedef void symmetric_pass(gmg_box_rows, async_symmetric_entries, box_tiles, box_relaxation, const scalar *, const scalar *,
-                            scalar *, work_queue);
+                            scalar *, update_output, work_queue);
 
-static symmetric_pass *kernel_of(const gmg_smoother_level *l)
+static symmetric_pass *kernel_of(const gmg_smoother_level *l, int from_zero)
 {
-  return is_dynamic(l->params) ? symmetric_kernel<1> : symmetric_kernel<0>;
+  static symmetric_pass *const kernels[2][2] = {{symmetric_kernel<0, 0, 0>, symmetric_kernel<0, 1, 0>},
+                                                {symmetric_kernel<1, 0, 0>, symmetric_kernel<1, 1, 0>}};
+  return kernels[is_dynamic(l->params)][from_zero];
 }
+
+/* NULL: the type has none. */
+static symmetric_pass *const updating_kernel = IN_FLOAT((symmetric_kernel<0, 0, 1>));
 
 /* Whether the kernel supports the blocks, and the walls of the operator. */
 static int takes_blocks(const gmg_smoother_level *l, const async_state *s)
@@ -179,12 +199,15 @@ static int takes_blocks(const gmg_smoother_level *l, const async_state *s)
   const box_tiles t = box_tiles_of(l, s->blocks);
   int mirrors = 0;
   for (int i = 0; i < 6; i++) mirrors |= l->A->box->mirrors[i / 2][i % 2];
-  return l->A->dim == 3 && !mirrors && l->params->async.overlap == 1 && t.shape[1] <= OWN && t.shape[2] <= OWN;
+  return l->A->dim == 3 && l->A->cells <= INT_MAX && !mirrors && l->params->async.overlap == 1 && t.shape[1] <= OWN &&
+         t.shape[2] <= OWN;
 }
 
 extern "C" void R(async_box_symmetric_prepare)(const gmg_smoother_level *l, const async_state *s)
 {
-  if (takes_blocks(l, s)) gmg_allow_shared(l->exec, (const void *)kernel_of(l), sizeof(symmetric_tile));
+  if (!takes_blocks(l, s)) return;
+  for (int zero = 0; zero < 2; zero++) gmg_allow_shared(l->exec, (const void *)kernel_of(l, zero), sizeof(symmetric_tile));
+  if (updating_kernel) gmg_allow_shared(l->exec, (const void *)updating_kernel, sizeof(symmetric_tile));
 }
 
 extern "C" void R(async_box_symmetric_update)(const gmg_smoother_level *l, async_state *s)
@@ -192,13 +215,28 @@ extern "C" void R(async_box_symmetric_update)(const gmg_smoother_level *l, async
   s->is_symmetric = takes_blocks(l, s) && find_entries(gmg_box_rows_of(l->A), &s->symmetric);
 }
 
-extern "C" void R(async_box_symmetric_run)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f,
-                                           const void *from, void *to, int reversed)
+static void launch(symmetric_pass *kernel, const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f,
+                   const void *from, void *to, const update_output &output, int reversed)
 {
   box_tiles t = box_tiles_of(l, s->blocks);
   t.order = order_of(l, s);
   async_launch k = launch_of(l, s, passes);
   k.grid.threads = dim3(32 * WARPS), k.grid.bytes = sizeof(symmetric_tile);
-  gmg_launch(l->exec, "async", kernel_of(l), k.grid, gmg_box_rows_of(l->A), s->symmetric, t, box_relaxation_of(l, reversed), f,
-             from, to, k.queue);
+  gmg_launch(l->exec, "async", kernel, k.grid, gmg_box_rows_of(l->A), s->symmetric, t, box_relaxation_of(l, reversed), f, from, to,
+             output, k.queue);
+}
+
+extern "C" void R(async_box_symmetric_run)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f,
+                                           const void *from, void *to, int reversed)
+{
+  launch(kernel_of(l, !from), l, s, passes, f, from, to, update_output{}, reversed);
+}
+
+extern "C" int R(async_box_symmetric_postsmooth_update)(const gmg_smoother_level *l, const async_state *s, size_t passes,
+                                                        const void *f, void *u, int reversed, const gmg_update_target *to)
+{
+  if (!updating_kernel || to->coarse || !update_has_offsets(to)) return 0;
+  R(async_run_passes)(l, s, passes - 1, f, u, reversed);
+  launch(updating_kernel, l, s, 1, f, u, NULL, update_of(to, l->A), reversed);
+  return 1;
 }
