@@ -54,6 +54,37 @@ static void converges(void **state)
   }
 }
 
+/* Spectral radii of Jacobi's iteration matrix J = 1 - D^-1 A for fv1, fv2 and fv3 (Table 1 of the 2013 paper). J has no negative
+   entry. So if v > 0 is an eigenvector of it, its eigenvalue is the spectral radius (Perron 1907, Frobenius 1912). Products of sines
+   are positive, and the test checks that they are eigenvectors. */
+static void radii_of_jacobi(void **state)
+{
+  (void)state;
+  static const struct {
+    const box_entries *box;
+    size_t n;
+    double radius;
+  } cases[] = {{&box_fv1, 98, 0.8541}, {&box_fv1, 99, 0.8541}, {&box_fv3, 99, 0.9993}};
+  for (int i = 0; i < COUNT(cases); i++) {
+    gmg_problem p = make_problem(2, cases[i].n, cases[i].n, 1, GMG_VERTEX, "dddd");
+    const gmg_stencil box = box_of_entries(&p, cases[i].box);
+    const gmg_params q = params_for_cycles();
+    const size_t n = cases[i].n;
+    p.stencil = &box;
+    double *f = field(n * n, 0), *v = field(n * n, 0), *r = field(n * n, 0);
+    const double step = acos(-1.0) / (double)(n + 1);
+    for (size_t c = 0; c < n * n; c++) v[c] = sin(step * (double)(c % n + 1)) * sin(step * (double)(c / n + 1));
+    session s = begin_solver(&p, &q, 1);
+    assert_ok(s.context, gmg_residual(s.solver, f, v, r));
+    for (size_t c = 0; c < n * n; c++) {
+      assert_true(v[c] > 0);
+      assert_near(1 + r[c] / cases[i].box->centre / v[c], cases[i].radius, 5e-5);
+    }
+    end_solver(&s);
+    free(f), free(v), free(r);
+  }
+}
+
 /* All smoothers that take box stencils, and both types. */
 static void smoothers(void **state)
 {
@@ -292,7 +323,8 @@ static void coarse_solver_is_chosen(void **state)
 int main(int argc, char **argv)
 {
   if (for_device(argc, argv)) return SKIPPED;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(converges), cmocka_unit_test(smoothers), cmocka_unit_test(unsymmetric),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(converges), cmocka_unit_test(radii_of_jacobi), cmocka_unit_test(smoothers),
+                                     cmocka_unit_test(unsymmetric),
                                      cmocka_unit_test(convection_comes_and_goes), cmocka_unit_test(single_unknowns),
                                      cmocka_unit_test(q1_has_order_two), cmocka_unit_test(singular_and_updated), cmocka_unit_test(coarse_solver_is_chosen)};
   return run_selected(tests);
