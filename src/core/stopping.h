@@ -56,4 +56,9 @@ GMG_INLINE gmg_verdict gmg_judge_next(const gmg_stopping *rule, gmg_stopping_sta
   return gmg_stopped_falling(rule, rate, rate_before) ? GMG_VERDICT_STALLED : GMG_VERDICT_CONTINUE;
 }
 
+/* Whether the mean that cycles of a singular problem add to u may stay until the end of the solve. It is small beside u, and does
+   not change the residual. If f = 0, u tends to 0, and rounding errors of a mean would limit the residual. Then it is removed after
+   every cycle, if the norm of f is measured. */
+GMG_INLINE int gmg_keeps_mean(const gmg_stopping_state *s) { return s->f_norm != 0; }
+
 #endif

@@ -179,11 +179,18 @@ static inline void gmg_project(const gmg_solver *s, const gmg_exec *e, const gmg
   if (s->singular) gmg_grid_ops_of(e)->remove_mean(e, &L->A, L->volume, x);
 }
 
-/* If the problem is singular, removes from the caller's u the mean that rounding has introduced. */
+/* If the problem is singular, removes the mean of the caller's u. */
 static inline void gmg_project_u(const gmg_solver *s, void *u)
 {
   const gmg_operator A = gmg_operator_on_arrays(s, s->f_eff);
   if (s->singular) s->grid->remove_mean(&s->exec, &A, s->finest->volume, u);
+}
+
+/* gmg_project_u() after a cycle of a recorded loop, unless its cycles keep the mean. */
+static inline void gmg_loop_project_u(const gmg_solver *s, void *u)
+{
+  const gmg_operator A = gmg_operator_on_arrays(s, s->f_eff);
+  if (s->singular) s->grid->loop_remove_mean(&s->exec, &A, s->finest->volume, u);
 }
 
 /* scale[0] z as a correction of a field in the problem's type. z: a field of a level, or NULL */

@@ -27,6 +27,9 @@ typedef struct gmg_grid_ops {
   double (*dot)(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y);
   /* Subtracts the mean of x, weighted by the control volumes. volume: their sum. */
   void (*remove_mean)(const gmg_exec *e, const gmg_operator *A, double volume, void *x);
+  /* In the body of a recorded loop: remove_mean(), unless its cycles keep the mean (gmg_keeps_mean()). NULL if the backend does not
+     record. */
+  void (*loop_remove_mean)(const gmg_exec *e, const gmg_operator *A, double volume, void *x);
   /* Conjugate gradients (core/cg_scalars.h). The scalars stay in exec's memory. Sets d->beta from <c, y>, where y = A p if
      flexible, and y = r otherwise. In the latter case d->zr becomes <c, y>. */
   void (*cg_beta)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_cg_scalars *d);

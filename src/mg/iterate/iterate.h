@@ -8,6 +8,7 @@
 typedef struct gmg_iteration {
   const void *f;     /* effective right-hand side */
   void *u;
+  int keeps_mean;    /* singular problems: cycles may leave a mean in u (gmg_keeps_mean()) */
   gmg_wait wait;     /* whether the residual after the next cycle is measured */
   double norm;       /* ||r||_2 if it was measured, NaN otherwise; with acceleration it is computed by recursion */
   int has_direction; /* conjugate gradients: there is a direction */

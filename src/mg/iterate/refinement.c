@@ -101,7 +101,7 @@ static void cycle(gmg_solver *s, gmg_iteration *it)
     store_residual(s, it);
     correct(s, it, NULL, correction_for(s, 1, it->u));
   }
-  gmg_project_u(s, it->u);
+  if (!it->keeps_mean) gmg_project_u(s, it->u);
 }
 
 /* Starts the iteration after a full multigrid start. The residual is about as large as the data, or smaller. */
@@ -124,7 +124,7 @@ static void loop(gmg_solver *s, const void *f, void *u)
   const gmg_correction c = correction_for(s, 1, u);
   exchange_corrected(s, c, u);
   s->op->loop_residual(&s->exec, &A, c, f, u, &s->scales->residual, s->level[0].f);
-  gmg_project_u(s, u);
+  gmg_loop_project_u(s, u);
 }
 
 static void loop_begin(gmg_solver *s, gmg_iteration *it, gmg_loop *l)

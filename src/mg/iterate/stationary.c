@@ -34,7 +34,7 @@ static void cycle(gmg_solver *s, gmg_iteration *it)
 {
   if (it->wait) gmg_improve(s, it->f, it->u);
   else gmg_replay(s, gmg_improve, it->f, it->u);
-  gmg_project_u(s, it->u);
+  if (!it->keeps_mean) gmg_project_u(s, it->u);
   it->norm = NAN;
   if (it->wait) (void)residual(s, it, NULL);
 }
@@ -50,7 +50,7 @@ static void loop(gmg_solver *s, const void *f, void *u)
   }
   s->exec.graph->loop_body_begin(s->context, with_first);
   gmg_improve(s, f, u);
-  gmg_project_u(s, u);
+  gmg_loop_project_u(s, u);
   gmg_exchange(&s->exec, &A, u);
   s->op->loop_residual(&s->exec, &A, none, f, u, NULL, NULL);
 }

@@ -45,6 +45,7 @@ static void full_multigrid(gmg_solver *s, const void *f, gmg_iteration *it)
 
 void gmg_one_cycle(gmg_solver *s, gmg_progress *p)
 {
+  p->it.keeps_mean = gmg_keeps_mean(&p->state);
   if (p->cycles++ == 0 && s->params.fmg > 0) full_multigrid(s, p->f, &p->it);
   else s->method->cycle(s, &p->it);
   gmg_start_timer(s, 0);

@@ -157,10 +157,14 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   dot_of(A, p, x, y, sums);
 }
 
-/* Sum of w x with the control volumes w. */
+/* Sum of w x with the control volumes w. loop: the sum is 0 if its cycles keep the mean; NULL: there is no loop. */
 static __global__ void __launch_bounds__(GMG_THREADS)
-    weighted_sum_kernel(gmg_operator A, gmg_points p, const scalar *x, gmg_sum_target sums)
+    weighted_sum_kernel(gmg_operator A, gmg_points p, const scalar *x, const gmg_loop_state *loop, gmg_sum_target sums)
 {
+  if (loop && gmg_keeps_mean(&loop->loop.state)) {
+    if (blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) sums.to->first = sums.to->second = 0;
+    return;
+  }
   gmg_total t = {0, 0, 0, 0};
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
     add_scalar(t, gmg_volume_at(A, i, j, k) * (wide_scalar)x[c]);
@@ -173,23 +177,34 @@ static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const
 {
   const gmg_points p = points_of(A);
   if (y) gmg_launch(e, "inner product", dot_kernel, gmg_shape_of(p, 1), *A, p, x, y, gmg_sums_to_host(e));
-  else gmg_launch(e, "inner product", weighted_sum_kernel, gmg_shape_of(p, 1), *A, p, x, gmg_sums_to_host(e));
+  else gmg_launch(e, "inner product", weighted_sum_kernel, gmg_shape_of(p, 1), *A, p, x, nullptr, gmg_sums_to_host(e));
   return gmg_cuda_total(e, "inner product").first;
 }
 
 static __global__ void subtract_mean_gaps_kernel(gmg_points p, const gmg_total *sum, double volume, scalar *x)
 {
+  if (sum->first == 0 && sum->second == 0) return;
   const scalar mean = (scalar)gmg_wide(sum->first / volume, sum->second / volume);
   gmg_for_points(p, [&](size_t, size_t, size_t, size_t c) { x[c] -= mean; });
 }
 
-static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
+static void remove_mean_in(const gmg_exec *e, const gmg_operator *A, double volume, void *x, const gmg_loop_state *loop)
 {
   const gmg_points p = points_of(A);
   const gmg_sum_target sum = gmg_sums_on_device(e);
-  gmg_launch(e, "mean", weighted_sum_kernel, gmg_shape_of(p, 1), *A, p, x, sum);
+  gmg_launch(e, "mean", weighted_sum_kernel, gmg_shape_of(p, 1), *A, p, x, loop, sum);
   if (A->caller_layouts) gmg_launch(e, "mean", subtract_mean_gaps_kernel, gmg_shape_of(p), p, sum.to, volume, x);
   else gmg_launch(e, "mean", subtract_mean_kernel, gmg_flat_shape(A->cells), A->cells, sum.to, volume, x);
+}
+
+static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
+{
+  remove_mean_in(e, A, volume, x, NULL);
+}
+
+static void loop_remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
+{
+  remove_mean_in(e, A, volume, x, gmg_device_of(e)->loop_state);
 }
 
 /* --- conjugate gradients ----------------------------------------------------------------------------------------------- */
@@ -291,5 +306,6 @@ extern "C" const gmg_operator_ops R(gmg_seven_point_cuda) = {.residual = residua
                                                              .cg_direction = cg_direction,
                                                              .restrict_residual = R(gmg_restrict_residual_cuda)};
 
-extern "C" const gmg_grid_ops R(gmg_grid_cuda) = {.dot = dot, .remove_mean = remove_mean, .cg_beta = cg_beta,
+extern "C" const gmg_grid_ops R(gmg_grid_cuda) = {.dot = dot, .remove_mean = remove_mean,
+                                                  .loop_remove_mean = loop_remove_mean, .cg_beta = cg_beta,
                                                   GMG_GRID_PARTS(GMG_PART, cuda)};
