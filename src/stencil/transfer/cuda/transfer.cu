@@ -153,9 +153,47 @@ static __global__ void prolong_faces_kernel(gmg_operator A, gmg_maps t, gmg_poin
   });
 }
 
+/* prolong_faces_kernel() in 3D, with one thread per column. It finds the columns of the coarse level and how it moves across them
+   once, and loads every face across the last axis once. */
+static __global__ void __launch_bounds__(GMG_THREADS)
+    prolong_face_columns_kernel(gmg_operator A, gmg_maps t, gmg_columns s, const scalar *coarse, scalar *u)
+{
+  const int n[3] = {(int)s.n[0], (int)s.n[1], (int)s.n[2]};
+  const gmg_column_part part = gmg_column_part_of<1, 1>(s.tiles, n, blockIdx.x);
+  if (!part.there) return;
+  const gmg_layout from = gmg_layout_of_columns(t.m), to = gmg_layout_of(&A);
+  const gmg_move x = gmg_move_of(&t.m[0], part.i), y = gmg_move_of(&t.m[1], part.j);
+  const auto column = [&](size_t i, size_t j) { return coarse + gmg_offset(from, i, j, 0); };
+  const scalar *const own = column(x.parent, y.parent), *const beside_x = column(x.other, y.parent);
+  const scalar *const beside_y = column(x.parent, y.other);
+  const auto face_at = [&](int axis, int k) {
+    return (const real *)A.face[axis] + gmg_offset(gmg_face_layout_of(&A, axis), part.i, part.j, k);
+  };
+  const size_t slice = gmg_pitch(from, 2), next_y = gmg_pitch(gmg_face_layout_of(&A, 1), 1);
+  real below = __ldg(face_at(2, part.begin));
+#pragma unroll 2
+  for (int k = part.begin; k < part.end; k++) {
+    const gmg_move z = gmg_move_of(&t.m[2], k);
+    const size_t base = z.parent * slice;
+    const real *const x_face = face_at(0, k), *const y_face = face_at(1, k), above = __ldg(face_at(2, k + 1));
+    const scalar v = __ldg(own + base);
+    const scalar move_x = x.own * v + x.next * __ldg(beside_x + base), move_y = y.own * v + y.next * __ldg(beside_y + base);
+    const scalar move_z = z.own * v + z.next * __ldg(own + z.other * slice);
+    u[gmg_offset(to, part.i, part.j, k)] += v + gmg_move_limit(x, __ldg(x_face), __ldg(x_face + 1)) * move_x +
+                                            (gmg_move_limit(y, __ldg(y_face), __ldg(y_face + next_y)) * move_y +
+                                             gmg_move_limit(z, below, above) * move_z);
+    below = above;
+  }
+}
+
 extern "C" void R(gmg_prolong_faces_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *c, void *u)
 {
   const gmg_points p = gmg_points_of(gmg_layout_of(A));
   if (prolong_face_pairs(e, A, map, c, u)) return;
+  if (A->dim == 3) {
+    const gmg_columns s = gmg_columns_of(A->n);
+    gmg_launch(e, "prolongation", prolong_face_columns_kernel, gmg_shape_of(s.tiles), *A, gmg_maps_of(map), s, c, u);
+    return;
+  }
   gmg_launch(e, "prolongation", prolong_faces_kernel, gmg_shape_of(p), *A, gmg_maps_of(map), p, c, u);
 }
