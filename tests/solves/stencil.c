@@ -74,13 +74,16 @@ static void radii_of_jacobi(void **state)
     double *f = field(n * n, 0), *v = field(n * n, 0), *r = field(n * n, 0);
     const double step = acos(-1.0) / (double)(n + 1);
     for (size_t c = 0; c < n * n; c++) v[c] = sin(step * (double)(c % n + 1)) * sin(step * (double)(c / n + 1));
-    session s = begin_solver(&p, &q, 1);
-    assert_ok(s.context, gmg_residual(s.solver, f, v, r));
+    gmg_context *host;
+    gmg_solver *solver;
+    assert_int_equal(gmg_context_create_host(1, &host), GMG_OK);
+    assert_ok(host, gmg_solver_create(host, &p, &q, &solver));
+    assert_ok(host, gmg_residual(solver, f, v, r));
     for (size_t c = 0; c < n * n; c++) {
       assert_true(v[c] > 0);
       assert_near(1 + r[c] / cases[i].box->centre / v[c], cases[i].radius, 5e-5);
     }
-    end_solver(&s);
+    gmg_solver_destroy(solver), gmg_context_destroy(host);
     free(f), free(v), free(r);
   }
 }

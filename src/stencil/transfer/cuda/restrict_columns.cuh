@@ -42,7 +42,8 @@ static __device__ __forceinline__ row_weights weights_of(const gmg_map &m, int r
 }
 
 typedef struct {
-  scalar plane[2][GMG_TILE_LINES][LANES]; /* residuals, by parity of the plane; GMG_TILE_COLUMNS of a line are right */
+  scalar plane[2][GMG_TILE_LINES + READS][LANES]; /* residuals, by parity of the plane; GMG_TILE_COLUMNS of a line are right. The
+                                                     last READS lines are 0, for columns with weight 0 */
   row_weights x[GMG_TILE_COLUMNS], y[GMG_TILE_LINES], z[MOST_PLANES];
   int due[MOST_PLANES + 1]; /* the plane before which a coarse plane is complete */
 } restriction_tile;
@@ -62,6 +63,8 @@ static __global__ void __launch_bounds__(RESTRICT_THREADS, RESIDENT)
     begin[a] = (int)block[a] * t.own[a], own[a] = min(t.own[a], t.m[a].rows - begin[a]);
     first[a] = __ldg(t.m[a].first + begin[a]);
   }
+  for (int h = me; h < 2 * READS * LANES; h += RESTRICT_THREADS)
+    tile.plane[h / (READS * LANES)][GMG_TILE_LINES + h / LANES % READS][lane] = 0;
   if (me < own[0]) tile.x[me] = weights_of(t.m[0], begin[0] + me, 0);
   if (me < own[1]) tile.y[me] = weights_of(t.m[1], begin[1] + me, 0);
   if (me < own[2]) {
