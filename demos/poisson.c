@@ -200,7 +200,7 @@ static int order_row(run *r, int which, const gmg_params *params, demo_errors be
 static void print_order_head(const demo_options *o)
 {
   printf("observed order of the error, %dD, %s-centred, smoother %s, rtol %g\n\n", o->problem.dim,
-         demo_word_of(demo_centering_words, (int)o->problem.centering), o->params.smoother->name, o->params.rtol);
+         demo_word_of(demo_centering_words, (int)o->problem.centering), o->params.smoother ? o->params.smoother->name : "chosen by gmg", o->params.rtol);
   printf("%16s  %10s  %6s  %10s  %6s  %6s  %6s  %9s\n", "unknowns", "2-norm", "order", "maximum", "order", "cycles",
          "factor", "seconds");
 }

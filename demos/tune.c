@@ -32,6 +32,7 @@ typedef struct tuner {
   char text[TEXT]; /* why the last trial was not a success */
   cJSON *variants; /* NULL: no JSON wanted */
   int complete;
+  const gmg_smoother *smoother; /* of the start, if gmg chooses it */
 } tuner;
 
 /* --- measuring --- */
@@ -39,6 +40,7 @@ typedef struct tuner {
 static int set_parameters(const tuner *t, trial *x)
 {
   demo_options o = *t->o;
+  if (!o.params.smoother) o.params.smoother = t->smoother;
   for (int i = 0; i < PARAMETERS; i++)
     if (x->choice[i] >= 0 && !demo_options_set(&o, demo_parameters[i].option, demo_parameters[i].value[x->choice[i]]))
       return demo_fail(t->o, "--%s %s: not known", demo_parameters[i].option, demo_parameters[i].value[x->choice[i]]);
@@ -181,7 +183,7 @@ static gmg_params meaning(const tuner *t, const gmg_params *params)
     direct.direct = GMG_DIRECT_ALWAYS, direct.precision = plan.precision, direct.accel = plan.accel;
     return direct;
   }
-  p.accel = plan.accel, p.cycle = plan.cycle, p.precision = plan.precision, p.coarse = plan.coarse;
+  p.smoother = plan.smoother, p.accel = plan.accel, p.cycle = plan.cycle, p.precision = plan.precision, p.coarse = plan.coarse;
   if (kind == ASYNC) p.async.local = plan.local, p.async.order = plan.order;
   return p;
 }
@@ -335,7 +337,7 @@ static int tune(tuner *t, cJSON *root)
 {
   int confirmed = 0;
   for (int i = 0; i < PARAMETERS; i++) t->start.choice[i] = -1;
-  t->start.params = t->o->params;
+  if (set_parameters(t, &t->start)) return cJSON_Delete(root), 1;
   (void)was_tried(t, &t->start.params);
   if (!t->o->quiet)
     printf("\nmedian of 3 samples (in the end: 5), each the median of as many solves as %g ms hold, %d at most\n"
@@ -368,6 +370,7 @@ static int run(tuner *t)
   t->variants = cJSON_AddArrayToObject(root, "variants");
   t->complete = !o->json || t->variants;
   t->begun = demo_now();
+  t->smoother = plan.smoother;
   return tune(t, root);
 }
 

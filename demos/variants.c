@@ -8,8 +8,8 @@
 #define NAMED(name) "gmg_smoother_by_name(\"" name "\")"
 
 const parameter demo_parameters[] = {
-    {"smoother", "smoother", {"async", "red_black", "chebyshev", "jacobi", "gauss_seidel"},
-     {NAMED("async"), NAMED("red_black"), NAMED("chebyshev"), NAMED("jacobi"), NAMED("gauss_seidel")}, ANY, 0, 0},
+    {"smoother", "smoother", {"async", "red_black", "chebyshev", "jacobi", "gauss_seidel", "lines"},
+     {NAMED("async"), NAMED("red_black"), NAMED("chebyshev"), NAMED("jacobi"), NAMED("gauss_seidel"), NAMED("lines")}, ANY, 0, 0},
     {"precision", "precision", {"same", "mixed"}, {"GMG_PRECISION_SAME", "GMG_PRECISION_MIXED"}, ANY, 0, 0},
     {"local-sweeps", "async.local_sweeps", {"1", "2", "3", "4"}, {0}, ASYNC, 0, 0},
     {"local-sweeps", "chebyshev_degree", {"1", "2", "3", "4"}, {0}, CHEBYSHEV, 0, 0},

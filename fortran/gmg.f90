@@ -157,6 +157,7 @@ module gmg
     integer(c_int) :: report_level_times
     type(c_funptr) :: monitor
     type(c_ptr) :: monitor_data
+    integer(c_int) :: line_axes
   end type
 
   type, bind(C), public :: gmg_level_plan
@@ -180,6 +181,7 @@ module gmg
     integer(c_int) :: cycle
     integer(c_int) :: precision
     type(c_ptr) :: smoother
+    integer(c_int) :: line_axes
     integer(c_int) :: coarse
     integer(c_int) :: direct
     integer(c_int) :: local

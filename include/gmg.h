@@ -10,8 +10,9 @@
  *  gmg_solver_destroy(), gmg_context_destroy().
  *
  *  Defaults: a direct solve if the problem is separable and not too large. Otherwise V(1,1) cycles with the smoother "async" and
- *  corrections in float where that loses no accuracy; F cycles and flexible CG if beta is an array. All
- *  cores. docs/api/params.md lists all of them, and says what AUTO chooses and within which limits.
+ *  corrections in float where that loses no accuracy; F cycles and flexible CG if beta is an array. All cores. For strongly
+ *  stretched axes, and for coefficients whose strong direction changes, the smoother is "lines" on the host. docs/api/params.md
+ *  lists all of them, and says what AUTO chooses and within which limits.
  *
  *  BORROWED marks a pointer to memory that the receiver does not own. All other arguments are copied.
  *
@@ -249,7 +250,8 @@ typedef struct gmg_params {
   gmg_cycle_kind cycle;          /**< V, W or F cycle (GMG_CYCLE_AUTO). */
   int fmg;                       /**< > 0: full multigrid start with that many cycles per level. The guess in u is not used.
                                       GMG_NONE or 0: no such start. */
-  const gmg_smoother *smoother;  /**< BORROWED, must outlive the solver. NULL: gmg_smoother_by_name("async"). */
+  const gmg_smoother *smoother;  /**< BORROWED, must outlive the solver. NULL: chosen by gmg, "async" or, where the strong couplings
+                                      change from place to place, "lines" (docs/api/params.md). */
   int pre;                       /**< Smoothing steps before the coarse-grid correction (1), or GMG_NONE. */
   int post;                      /**< Smoothing steps after the coarse-grid correction (1), or GMG_NONE unless pre is GMG_NONE. */
   double omega;                  /**< Relaxation weight in (0, 2). 0: best known for each level (docs/weights.md). */
@@ -279,6 +281,8 @@ typedef struct gmg_params {
                                       the stream, and an occasional wait for them. Host contexts always report it. */
   gmg_monitor *monitor;          /**< Function called after each measured residual, or NULL. */
   void *monitor_data;            /**< First argument of the monitor. BORROWED. */
+  int line_axes;                 /**< "lines": the axes along which lines are relaxed, in turn: the sum of 1, 2 and 4 for axes 0, 1
+                                      and 2. 0: all axes that are stretched or, if none is, all axes. */
 } gmg_params;
 
 #define GMG_MAX_LEVELS 96 /**< The maximum number of levels of any hierarchy. */
@@ -327,6 +331,8 @@ typedef struct gmg_plan_info {
   gmg_cycle_kind cycle;                   /**< The cycle that will be used. */
   gmg_precision precision;                /**< The precision that will be used: same or mixed. */
   const gmg_smoother *smoother;           /**< The smoother that will be used. BORROWED. */
+  int line_axes;                          /**< "lines": the axes along which lines are relaxed, as gmg_params::line_axes. 0 for any
+                                               other smoother. */
   gmg_coarse_kind coarse;                 /**< The solver of the coarsest grid that will be used. */
   int direct;                             /**< 1: the problem is solved directly, without a hierarchy (gmg_params::direct). */
   gmg_local_kind local;                   /**< "async": the relaxation inside a block that will be used. */
@@ -440,9 +446,9 @@ GMG_API gmg_status gmg_params_set_preset(gmg_params *params, const char *name);
 /** Names of the presets. @param i index, from 0 up   @return the name, or NULL if i is past the last one */
 GMG_API const char *gmg_preset_name(int i);
 
-/** A built-in smoother: "jacobi", "gauss_seidel", "red_black", "chebyshev" or "async".
+/** A built-in smoother: "jacobi", "gauss_seidel", "red_black", "chebyshev", "async" or "lines".
  *  @return the smoother, a constant of the library, or NULL for any other name. Check the result if the name is a user's input:
- *          NULL in gmg_params::smoother means the default */
+ *          NULL in gmg_params::smoother means that gmg chooses */
 GMG_API const gmg_smoother *gmg_smoother_by_name(const char *name);
 
 /** Names of the built-in smoothers. @param i index, from 0 up   @return the name, or NULL if i is past the last one */

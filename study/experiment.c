@@ -50,7 +50,7 @@ static gmg_params params_of(const setting *w)
   const method *m = w->method;
   gmg_params p = study_params();
   gmg_params_set_preset(&p, m->preset);
-  if (m->smoother) p.smoother = gmg_smoother_by_name(m->smoother);
+  if (m->smoother || !p.smoother) p.smoother = gmg_smoother_by_name(m->smoother ? m->smoother : "async");
   if (m->omega != 0) p.omega = m->omega == DAMPED ? 2.0 * w->dim / (2 * w->dim + 1) : m->omega;
   if (m->local >= 0) p.async.local = (gmg_local_kind)m->local;
   if (m->overlap >= 0) p.async.overlap = m->overlap ? m->overlap : GMG_NONE;

@@ -25,6 +25,7 @@ gmg_params study_params(void)
 {
   gmg_params p = gmg_params_default();
   p.direct = GMG_DIRECT_NEVER;
+  p.smoother = gmg_smoother_by_name("async");
   return p;
 }
 

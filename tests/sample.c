@@ -154,7 +154,9 @@ static void random_params(uint64_t *r, sample *s)
 {
   gmg_params *q = &s->q;
   *q = params_for_cycles();
-  q->smoother = gmg_smoother_by_name(gmg_smoother_name((int)pick(r, 5)));
+  q->smoother = gmg_smoother_by_name(gmg_smoother_name((int)pick(r, 6)));
+  if (!has_functions(q->smoother, s->p.type)) q->smoother = gmg_smoother_by_name("async");
+  q->line_axes = (int)pick(r, (size_t)1 << s->p.dim);
   q->cycle = (gmg_cycle_kind)(GMG_CYCLE_V + pick(r, 3));
   q->fmg = chance(r, 25) ? 1 + (int)pick(r, 2) : 0;
   q->pre = (int)pick(r, 3), q->post = (int)pick(r, 3);

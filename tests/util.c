@@ -305,10 +305,16 @@ static double factor_here(const gmg_problem *p, const gmg_params *params, int th
   return r.factor;
 }
 
+int has_functions(const gmg_smoother *smoother, gmg_type type)
+{
+  return smoother->ops[on_device ? GMG_BACKEND_CUDA : GMG_BACKEND_HOST][type] != NULL;
+}
+
 int is_asynchronous(const gmg_params *params)
 {
   gmg_params plain = *params;
   plain.deterministic = 0;
+  if (!params->smoother) return 1; /* async, unless gmg chooses another */
   return params->smoother->traits && !(params->smoother->traits(&plain, 1) & GMG_SMOOTHER_DETERMINISTIC);
 }
 

@@ -62,6 +62,9 @@ void fill_random(double *x, size_t n, uint64_t seed);
 double *field(size_t n, uint64_t seed); /* zeros if seed = 0, random otherwise; to be freed */
 double norm2(const double *x, size_t n);
 
+/* Whether the smoother has functions where sessions run. */
+int has_functions(const gmg_smoother *smoother, gmg_type type);
+
 /* Whether the smoother is asynchronous. Its results are reproducible only with params->deterministic. Its default blocks differ
    between host and device. */
 int is_asynchronous(const gmg_params *params);

@@ -230,6 +230,9 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gm
   const gmg_params *p = resolved;
   if (p->pre + p->post == 0)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "params.pre = GMG_NONE and params.post = GMG_NONE: at least one smoothing step is needed");
+  if (p->line_axes >> problem->dim)
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "params.line_axes = %d: must be at most %d for problem.dim = %d", p->line_axes,
+                    (1 << problem->dim) - 1, problem->dim);
   const gmg_exec e = gmg_exec_make(c, problem->type, 1);
   const gmg_operator_kind *kind = gmg_operator_kind_of(problem);
   const gmg_smoother_ops *ops = gmg_smoother_ops_of(p, &e, kind);

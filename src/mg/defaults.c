@@ -74,8 +74,9 @@ gmg_params gmg_params_resolved(const gmg_params *given, const gmg_problem *probl
   for (int i = 0; (b = gmg_builtin_at(i)) != NULL; i++) gmg_options_resolve(b->options, &p);
   const int symmetric = p.symmetric || p.accel == GMG_ACCEL_CG; /* F cycles are not symmetric */
   if (p.cycle == GMG_CYCLE_AUTO) p.cycle = (array || merges_cells) && !symmetric ? GMG_CYCLE_F : GMG_CYCLE_V;
+  const gmg_medium medium = gmg_medium_of(problem);
   if (p.accel == GMG_ACCEL_AUTO)
-    p.accel = array || gmg_worst_stretch(problem) > GMG_STRETCH_LIMIT ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
+    p.accel = array || gmg_worst_stretch(&medium) > GMG_STRETCH_LIMIT ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
   if (given->coarse == GMG_COARSE_AUTO && gmg_operator_kind_of(problem) != &gmg_seven_point) p.coarse = GMG_COARSE_DENSE;
   if (p.rtol == 0) p.rtol = gmg_type_traits_of(problem->type)->rtol;
   if (!p.async.seed) p.async.seed = 1;
@@ -86,7 +87,7 @@ gmg_params gmg_params_resolved(const gmg_params *given, const gmg_problem *probl
 static void use_default_preset(gmg_params *q)
 {
   gmg_set_default_options(q);
-  q->smoother = gmg_smoother_by_name(default_smoother);
+  q->smoother = NULL;
 }
 
 /* The first preset is the default. Those of the smoothers follow. */

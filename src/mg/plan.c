@@ -97,7 +97,8 @@ static void describe_choices(const gmg_solver *s, gmg_plan_info *info)
 {
   const gmg_params *p = &s->params;
   info->accel = p->accel, info->cycle = p->cycle, info->precision = s->corrections->precision;
-  info->smoother = p->smoother, info->coarse = p->coarse, info->direct = p->direct == GMG_DIRECT_ALWAYS;
+  info->smoother = p->smoother, info->line_axes = (int)gmg_exact_axes(p);
+  info->coarse = p->coarse, info->direct = p->direct == GMG_DIRECT_ALWAYS;
   info->local = p->async.local, info->order = p->async.order, info->overlap = p->async.overlap;
   info->fmg = p->fmg, info->pre = p->pre, info->post = p->post;
   info->max_cycles = p->max_cycles, info->check_every = p->check_every;
@@ -108,7 +109,7 @@ static void describe(const gmg_solver *s, gmg_plan_info *info)
   info->levels = s->levels;
   info->bytes = s->exec.bytes;
   info->singular = s->singular;
-  info->stretch = s->stretch;
+  info->stretch = gmg_worst_stretch(&s->medium);
   describe_choices(s, info);
   info->floor = gmg_floor_estimate(s);
   describe_levels(s, info);

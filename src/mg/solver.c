@@ -7,17 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-double gmg_worst_stretch(const gmg_problem *p)
+gmg_medium gmg_medium_of(const gmg_problem *p)
 {
-  double worst = 1;
+  gmg_medium m = {.dim = p->dim, .stretch = {1, 1, 1}, .has_beta = p->beta || p->beta_face[0], .turn = 1};
   for (int a = 0; a < p->dim; a++) {
     const gmg_axis_spec spec = gmg_axis_spec_of(p, a);
     double least, most;
     gmg_axis_widths(&spec, &least, &most);
-    worst = fmax(worst, most / least);
+    m.stretch[a] = most / least;
   }
-  return worst;
+  return m;
 }
+
+double gmg_worst_stretch(const gmg_medium *m) { return fmax(m->stretch[0], fmax(m->stretch[1], m->stretch[2])); }
 
 /* Whether constants are in the null space: no Dirichlet wall, no Robin wall with a > 0, and no reaction term. */
 int gmg_is_singular(const gmg_problem *p, double sigma_most)
@@ -75,10 +77,21 @@ static gmg_status take_arguments(gmg_solver *s, gmg_context *c, const gmg_proble
   const gmg_layout f = gmg_array_of_f(&s->problem, NULL).layout, u = gmg_array_of_u(&s->problem, NULL).layout;
   const gmg_layout own = gmg_layout_packed(f.n);
   s->layouts = (gmg_residual_layouts){f, u, own}, s->layouts_with_f_eff = (gmg_residual_layouts){own, u, own};
-  s->stretch = gmg_worst_stretch(&s->problem);
+  s->smoother_is_auto = !copied.smoother;
   s->symmetric = s->params.symmetric || s->params.accel == GMG_ACCEL_CG;
   s->coarse_ops = gmg_coarsest_of(s->params.coarse);
   return GMG_OK;
+}
+
+/* Replaces the default smoother where another suits the medium, and its parameters that depend on the medium. */
+static void choose_smoother(gmg_solver *s)
+{
+  const gmg_operator_kind *kind = gmg_operator_kind_of(&s->problem);
+  s->medium = gmg_medium_of(&s->problem);
+  s->medium.turn = s->coefficients.turn;
+  const gmg_smoother *better = s->smoother_is_auto ? gmg_smoother_for(&s->medium, &s->exec, kind) : NULL;
+  if (better && s->params.direct != GMG_DIRECT_ALWAYS) s->params.smoother = better;
+  gmg_smoother_adapt(&s->medium, &s->params);
 }
 
 gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *given, const gmg_params *given_params, int dry)
@@ -96,6 +109,7 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *gi
   s->grid = gmg_grid_ops_of(&s->exec);
   GMG_TRY(gmg_check_coefficients(&s->exec, p, &s->coefficients));
   GMG_TRY(gmg_check_symmetry(s, p, &s->coefficients));
+  choose_smoother(s);
   s->singular = gmg_is_singular(p, s->coefficients.sigma_most);
   s->mg.up = s->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP;
   s->clock.timer = -1;

@@ -47,6 +47,7 @@ typedef struct gmg_scales {
 /* Ranges and means of the coefficient arrays. */
 typedef struct gmg_coefficients {
   double beta_mean[3], beta_least, beta_most; /* 1 if beta is not given */
+  double turn; /* as in gmg_medium */
   double sigma_least, sigma_mean, sigma_most;
   char asymmetry[GMG_ASYMMETRY_TEXT]; /* as in gmg_measured */
 } gmg_coefficients;
@@ -101,9 +102,10 @@ struct gmg_solver {
   gmg_residual_layouts layouts_with_f_eff; /* of f_eff, of the caller's u, and of own residuals */
   int in_place;          /* cycles in the problem's type improve the caller's u. Otherwise they compute corrections in own fields */
   gmg_params params;     /* resolved: with AUTO, zeros and GMG_NONE replaced, except as gmg_smoother_level::params says */
-  double stretch;        /* largest over smallest mesh width, the worst axis */
+  gmg_medium medium;     /* from which the smoother was chosen */
   int cycle_is_auto;        /* params.cycle was GMG_CYCLE_AUTO, and a slow solve may change it */
   int coarse_is_auto;       /* params.coarse was GMG_COARSE_AUTO */
+  int smoother_is_auto;     /* params.smoother was NULL */
   int singular;
   int symmetric;         /* the cycle is to be its own adjoint: the upward leg sweeps in reversed order */
   int has_boundary_values; /* some face was given boundary values other than 0, now or earlier */
@@ -226,6 +228,9 @@ void gmg_load_coefficients(gmg_solver *s, const gmg_problem *p);
 
 /* hierarchy/hierarchy.c */
 gmg_status gmg_hierarchy_create(gmg_solver *s);
+/* The axis along which the smoother solves exactly, if there is one such axis. Levels are not coarser along it: every mode of the
+   axis is then a problem of its own on the other axes, with a larger shift. -1: there is none, or several. */
+int gmg_exact_axis(const gmg_solver *s);
 gmg_status gmg_update_smoothers(gmg_solver *s); /* after create, and after A's values have changed */
 void gmg_hierarchy_destroy(gmg_solver *s); /* destroys the smoothers' states; memory is released with exec */
 /* Creates the operator and the boundary rules of the grid with these axes, and on request fields for boundary values. */
@@ -247,8 +252,8 @@ int gmg_fmg_needs_outer_level(const gmg_solver *s, const gmg_operator *A); /* wh
 gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p, const gmg_params *params, int dry);
 void gmg_solver_release(gmg_solver *s);
 
-enum { GMG_STRETCH_LIMIT = 3 };                       /* beyond it point smoothers need an acceleration */
-double gmg_worst_stretch(const gmg_problem *p);       /* largest over smallest mesh width, the worst axis */
+gmg_medium gmg_medium_of(const gmg_problem *p); /* without what only coefficients tell */
+double gmg_worst_stretch(const gmg_medium *m);  /* of all axes */
 gmg_status gmg_status_or_failure(gmg_solver *s, gmg_status status); /* status, or GMG_ERR_DEVICE if the device has
                                                                        failed */
 int gmg_is_singular(const gmg_problem *p, double sigma_most);

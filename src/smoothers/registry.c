@@ -12,7 +12,8 @@
   ROW(gauss_seidel)    \
   ROW(red_black)       \
   ROW(chebyshev)       \
-  ROW(async)
+  ROW(async)           \
+  ROW(lines)
 
 #define DECLARED(name) extern const gmg_builtin_smoother gmg_smoother_##name;
 SMOOTHERS(DECLARED)
@@ -71,6 +72,27 @@ const gmg_fused_ops *gmg_fused_of(const gmg_params *p, const gmg_exec *e, const 
   const gmg_builtin_smoother *b = gmg_builtin_of(p->smoother);
   const gmg_smoother_ops *own = p->smoother->ops[e->context->backend][e->type];
   return b && gmg_smoother_ops_of(p, e, kind) == own ? b->fused[e->context->backend][e->type] : NULL;
+}
+
+const gmg_smoother *gmg_smoother_for(const gmg_medium *m, const gmg_exec *e, const gmg_operator_kind *kind)
+{
+  for (int i = 0; i < COUNT; i++) {
+    const gmg_params p = {.smoother = &registry[i]->base};
+    if (registry[i]->suits && gmg_smoother_ops_of(&p, e, kind) && registry[i]->suits(m)) return p.smoother;
+  }
+  return NULL;
+}
+
+void gmg_smoother_adapt(const gmg_medium *m, gmg_params *params)
+{
+  const gmg_builtin_smoother *b = gmg_builtin_of(gmg_offloaded(params->smoother));
+  if (b && b->adapt) b->adapt(m, params);
+}
+
+unsigned gmg_exact_axes(const gmg_params *params)
+{
+  const gmg_builtin_smoother *b = gmg_builtin_of(gmg_offloaded(params->smoother));
+  return b && b->exact_axes ? b->exact_axes(params) : 0;
 }
 
 int gmg_bottom_sweeps(const gmg_params *params, const gmg_operator_kind *kind)

@@ -43,6 +43,18 @@ typedef void gmg_symbol_function(const gmg_operator *A, const gmg_params *params
 /* Traits of a fixed linear map with an adjoint. For gmg_smoother::traits. */
 unsigned gmg_traits_of_fixed_map(const gmg_params *params, int threads);
 
+/* What is known of a problem when its smoother is chosen. */
+typedef struct gmg_medium {
+  int dim;
+  double stretch[3]; /* largest over smallest mesh width of each axis */
+  int has_beta;      /* beta is an array, or one for each axis */
+  double turn;       /* In some rows the couplings along one axis are at least this many times those along another, in other rows
+                        the reverse is true. 1: nowhere, or not measured */
+} gmg_medium;
+
+/* Beyond this stretch an axis has strong and weak couplings: point smoothers are slow. */
+enum { GMG_STRETCH_LIMIT = 3 };
+
 /* A smoother of the library. Each folder NAME defines one, gmg_smoother_NAME, in NAME/NAME.c. */
 typedef struct gmg_builtin_smoother {
   gmg_smoother base;                    /* the public part */
@@ -50,6 +62,12 @@ typedef struct gmg_builtin_smoother {
   /* The number of sweeps of a bottom solver (red-black, coarse/bottom.h) over a small level that are equivalent to one step. One
      kernel can then process all small levels of a cycle. NULL or 0: a step is not equivalent to such sweeps. */
   int (*bottom_sweeps)(const gmg_params *params);
+  /* Whether gmg should choose this smoother for the medium. NULL: never. If none suits, gmg chooses the default. */
+  int (*suits)(const gmg_medium *m);
+  /* Chooses parameters that are 0, and that depend on the medium. NULL: there are none. */
+  void (*adapt)(const gmg_medium *m, gmg_params *params);
+  /* Axes along which a step solves exactly, as bits 1 << axis. NULL: none. */
+  unsigned (*exact_axes)(const gmg_params *params);
   const gmg_fused_ops *fused[2][2];     /* by gmg_backend and gmg_type; for the 7-point operator; NULL: none */
   const gmg_smoother_ops *box[2][2];    /* for box stencils, as base.ops; NULL: `any` */
   const gmg_smoother_ops *any;          /* for all other operators, by gmg_operator_ops, on all backends; NULL: none */
@@ -64,6 +82,10 @@ const gmg_builtin_smoother *gmg_builtin_of(const gmg_smoother *s); /* NULL: a us
 const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_params *params, const gmg_exec *e, const gmg_operator_kind *kind);
 unsigned gmg_smoother_traits(const gmg_params *params, int threads); /* GMG_SMOOTHER_* bits of params->smoother */
 int gmg_bottom_sweeps(const gmg_params *params, const gmg_operator_kind *kind); /* of params->smoother; 0: none */
+unsigned gmg_exact_axes(const gmg_params *params); /* of params->smoother, as bits 1 << axis */
+/* The smoother that suits the medium and is available for this kind of operator; NULL: there is none. */
+const gmg_smoother *gmg_smoother_for(const gmg_medium *m, const gmg_exec *e, const gmg_operator_kind *kind);
+void gmg_smoother_adapt(const gmg_medium *m, gmg_params *params); /* params->smoother is set */
 gmg_symbol_function *gmg_symbol_of(const gmg_smoother *s);           /* NULL: none */
 const gmg_preset *gmg_preset_at(int i);                              /* of all smoothers; NULL past the last */
 void gmg_set_default_options(gmg_params *params);                    /* of all smoothers */

@@ -87,6 +87,7 @@ static void presets(void **state)
   q.pre = 3, q.async.in_flight = 7, q.async.oversubscription = 2, q.async.assignment = GMG_ASSIGN_STATIC, q.deterministic = 1, q.async.order = GMG_ORDER_RANDOM;
   assert_int_equal(gmg_params_set_preset(&q, "async-2011"), GMG_OK);
   assert_int_equal(q.async.local, GMG_LOCAL_JACOBI);
+  assert_true(q.smoother == gmg_smoother_by_name("async"));
   assert_true(q.async.local_sweeps == 5 && q.async.passes == 2 && q.async.overlap == GMG_NONE && q.omega == 1 && q.async.block[0] == 512 && q.pre == 3);
   assert_int_equal(gmg_params_set_preset(&q, "default"), GMG_OK);
   q.pre = 1;
@@ -143,6 +144,8 @@ static void parameters(void **state)
   TRY(q.async.local_sweeps = 1000, GMG_ERR_ARGUMENT, "params.async.local_sweeps = 1000");
   TRY(q.precision = (gmg_precision)7, GMG_ERR_ARGUMENT, "params.precision = 7: must be GMG_PRECISION_AUTO, ");
   TRY(q.report_level_times = 2, GMG_ERR_ARGUMENT, "params.report_level_times = 2");
+  TRY(q.line_axes = 8, GMG_ERR_ARGUMENT, "params.line_axes = 8: must be from 0 to 7");
+  TRY(q.line_axes = -1, GMG_ERR_ARGUMENT, "params.line_axes = -1: must be from 0 to 7");
   TRY(q.accel = GMG_ACCEL_CG, GMG_ERR_ARGUMENT, "params.smoother = \"async\"");
   TRY((q.accel = GMG_ACCEL_CG, q.deterministic = 1), GMG_ERR_ARGUMENT, "params.smoother = \"async\"");
   TRY((q.smoother = gmg_smoother_by_name("red_black"), q.accel = GMG_ACCEL_CG, q.pre = 2), GMG_ERR_ARGUMENT, "params.pre = 2 and params.post = 1");
@@ -169,6 +172,9 @@ static void smoothers_that_do_not_fit(void **state)
   q.smoother = &only_double;
   p.type = GMG_F32;
   refuse(&p, &q, GMG_ERR_UNSUPPORTED, "params.smoother = \"jacobi\"");
+  p = make_problem(2, 8, 8, 1, GMG_CELL, "dddd");
+  q.smoother = gmg_smoother_by_name("lines"), q.line_axes = 4;
+  refuse(&p, &q, GMG_ERR_ARGUMENT, "params.line_axes = 4: must be at most 3 for problem.dim = 2");
   assert_null(gmg_smoother_by_name("nonsense"));
   assert_null(gmg_smoother_by_name(NULL));
   assert_null(gmg_smoother_by_name(""));

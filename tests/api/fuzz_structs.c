@@ -250,7 +250,7 @@ static gmg_params make_params(input *in)
 {
   gmg_params q = gmg_params_default();
   const unsigned set = byte(in);
-  q.smoother = gmg_smoother_by_name(gmg_smoother_name(integer(in, 5)));
+  q.smoother = gmg_smoother_by_name(gmg_smoother_name(integer(in, 6)));
   q.max_cycles = byte(in) % 6;
   q.cycle = (gmg_cycle_kind)integer(in, 4);
   q.accel = (gmg_accel)integer(in, 4);
@@ -267,6 +267,7 @@ static gmg_params make_params(input *in)
   if (set & 16) q.coarse = (gmg_coarse_kind)integer(in, 3), q.coarse_rtol = 0.05 * real(in), q.coarse_cells = byte(in);
   if (set & 32) q.max_levels = integer(in, 6), q.coarsen_threshold = 0.1 * real(in);
   if (set & 64) q.rtol = real(in), q.atol = real(in), q.check_every = integer(in, 4) - 1;
+  q.line_axes = integer(in, 9);
   if (byte(in) > 240) q.precision = (gmg_precision)integer(in, 3);
   if (set & 128) q.max_cycles = integer(in, 4);
   if (q.max_cycles == 0) q.max_cycles = GMG_NONE;

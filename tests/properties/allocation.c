@@ -121,6 +121,7 @@ static void of_an_offloaded_smoother(void **state)
   gmg_context *device;
   gmg_smoother *there;
   gmg_params q = params_for_cycles();
+  q.smoother = gmg_smoother_by_name("async");
   fail_at = -1;
   assert_int_equal(gmg_context_create_host(1, &device), GMG_OK);
   made = 0, fail_at = 0;

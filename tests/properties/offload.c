@@ -91,6 +91,7 @@ static void offloaded_is_the_same_in_media(void **state)
   medium m[] = {ball(3, 20, 1e2, GMG_CELL), absorbing(2, 40, 1e4, GMG_CELL), stretched(3, 18, 4, GMG_VERTEX)};
   for (int i = 0; i < 3; i++) {
     gmg_params q = params_for_cycles();
+    q.smoother = gmg_smoother_by_name("async");
     q.deterministic = 1, q.precision = GMG_PRECISION_SAME;
     same_solves("medium", &m[i].p, q);
     q.smoother = gmg_smoother_by_name("red_black");
@@ -118,6 +119,7 @@ static void refusals(void **state)
   static const gmg_smoother none = {.name = "none"}, fails = {.name = "fails", .ops = {[GMG_BACKEND_HOST] = {[GMG_F64] = &failing}}};
   gmg_problem p = make_problem(3, 16, 16, 16, GMG_CELL, "dddddd");
   gmg_params q = params_for_cycles();
+  q.smoother = gmg_smoother_by_name("async");
   gmg_context *device, *host;
   gmg_smoother *there;
   gmg_solver *s;

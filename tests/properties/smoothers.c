@@ -13,25 +13,31 @@ typedef struct {
   int local, overlap, deterministic, order;
   gmg_accel accel; /* of whole solves */
   int threads;     /* for the leg from zero */
+  int line_axes;
 } variant;
 
 enum { JA = GMG_LOCAL_JACOBI, GS = GMG_LOCAL_GAUSS_SEIDEL, TWO_COLOUR = GMG_ORDER_TWO_COLOUR, RANDOM = GMG_ORDER_RANDOM };
-static const variant variants[] = {{"jacobi", 0, 0, 0, 0, GMG_ACCEL_AUTO, 1},
-                                   {"gauss_seidel", 0, 0, 1, 0, GMG_ACCEL_AUTO, 1},
-                                   {"red_black", 0, 0, 0, 0, GMG_ACCEL_FLEXIBLE_CG, 1},
-                                   {"chebyshev", 0, 0, 0, 0, GMG_ACCEL_AUTO, 1},
-                                   {"async", 0, 1, 0, 0, GMG_ACCEL_AUTO, 1},
-                                   {"async", 0, 1, 1, TWO_COLOUR, GMG_ACCEL_AUTO, 2},
-                                   {"async", 0, 2, 1, RANDOM, GMG_ACCEL_AUTO, 1},
-                                   {"async", JA, 0, 1, 0, GMG_ACCEL_AUTO, 1},
-                                   {"async", GS, 1, 0, RANDOM, GMG_ACCEL_AUTO, 1},
-                                   {"async", JA, 2, 0, TWO_COLOUR, GMG_ACCEL_AUTO, 2},
-                                   {"async", 0, 0, 1, 0, GMG_ACCEL_AUTO, 1},
-                                   {"gauss_seidel", 0, 0, 0, 0, GMG_ACCEL_AUTO, 1}};
+static const variant variants[] = {{"jacobi", 0, 0, 0, 0, GMG_ACCEL_AUTO, 1, 0},
+                                   {"gauss_seidel", 0, 0, 1, 0, GMG_ACCEL_AUTO, 1, 0},
+                                   {"red_black", 0, 0, 0, 0, GMG_ACCEL_FLEXIBLE_CG, 1, 0},
+                                   {"chebyshev", 0, 0, 0, 0, GMG_ACCEL_AUTO, 1, 0},
+                                   {"async", 0, 1, 0, 0, GMG_ACCEL_AUTO, 1, 0},
+                                   {"async", 0, 1, 1, TWO_COLOUR, GMG_ACCEL_AUTO, 2, 0},
+                                   {"async", 0, 2, 1, RANDOM, GMG_ACCEL_AUTO, 1, 0},
+                                   {"async", JA, 0, 1, 0, GMG_ACCEL_AUTO, 1, 0},
+                                   {"async", GS, 1, 0, RANDOM, GMG_ACCEL_AUTO, 1, 0},
+                                   {"async", JA, 2, 0, TWO_COLOUR, GMG_ACCEL_AUTO, 2, 0},
+                                   {"async", 0, 0, 1, 0, GMG_ACCEL_AUTO, 1, 0},
+                                   {"gauss_seidel", 0, 0, 0, 0, GMG_ACCEL_AUTO, 1, 0},
+                                   {"lines", 0, 0, 0, 0, GMG_ACCEL_AUTO, 1, 0},
+                                   {"lines", 0, 0, 0, 0, GMG_ACCEL_FLEXIBLE_CG, 1, 1},
+                                   {"lines", 0, 0, 0, 0, GMG_ACCEL_AUTO, 1, 2},
+                                   {"lines", 0, 0, 0, 0, GMG_ACCEL_AUTO, 1, 4},
+                                   {"lines", 0, 0, 0, 0, GMG_ACCEL_AUTO, 1, 5}};
 enum { VARIANTS = sizeof variants / sizeof *variants };
 static const variant red_black = {.name = "red_black"};
 
-static gmg_params params_of(const variant *v)
+static gmg_params params_of(const variant *v, int dim)
 {
   gmg_params p = same_precision();
   p.smoother = gmg_smoother_by_name(v->name);
@@ -39,6 +45,7 @@ static gmg_params params_of(const variant *v)
   p.deterministic = v->deterministic, p.async.order = (gmg_block_order)v->order;
   p.async.block[0] = 5, p.async.block[1] = 4, p.async.block[2] = 3;
   p.max_levels = 2, p.coarse_cells = 1;
+  p.line_axes = v->line_axes & ((1 << dim) - 1);
   return p;
 }
 
@@ -70,7 +77,7 @@ static int for_every_shape_and_variant(check_function *check)
     for (int centering = GMG_CELL; centering <= GMG_VERTEX; centering++)
       for (int v = 0; v < VARIANTS; v++) {
         const gmg_problem p = shape_problem(i, (gmg_centering)centering);
-        const gmg_params params = params_of(&variants[v]);
+        const gmg_params params = params_of(&variants[v], p.dim);
         char what[80];
         snprintf(what, sizeof what, "%s variant %d shape %d", variants[v].name, v, i);
         checked += check(&p, &params, what);
@@ -115,7 +122,7 @@ static void backward_order_mirrors_the_natural_one(void **state)
   for (size_t c = 0; c < n; c++) u[1][c] = u[2][c] = u[0][n - 1 - c], f[1][c] = f[0][n - 1 - c];
   static const gmg_block_order orders[] = {GMG_ORDER_NATURAL, GMG_ORDER_BACKWARD, GMG_ORDER_NATURAL};
   for (int i = 0; i < 3; i++) {
-    gmg_params q = params_of(&(variant){.name = "async", .local = GMG_LOCAL_JACOBI, .order = (int)orders[i]});
+    gmg_params q = params_of(&(variant){.name = "async", .local = GMG_LOCAL_JACOBI, .order = (int)orders[i]}, 3);
     q.async.block[0] = 4, q.async.block[1] = 4, q.async.block[2] = 3, q.async.passes = 2;
     session s = begin_solver(&p, &q, 1);
     smooth(&s, f[i > 0], u[i], 1, GMG_LEG_DOWN);
@@ -184,7 +191,7 @@ static void deterministic_means_bitwise(void **state)
   (void)state;
   for (int i = 0; i < COUNT(boxes); i++)
     for (int v = 0; v < VARIANTS; v++) {
-      gmg_params params = params_of(&variants[v]);
+      gmg_params params = params_of(&variants[v], boxes[i].dim);
       gmg_problem p = shaped_problem(&boxes[i]);
       if (!(params.smoother->traits(&params, 2) & GMG_SMOOTHER_DETERMINISTIC)) continue;
       params.max_levels = 0, params.max_cycles = 4, params.rtol = 1e-300;
@@ -252,7 +259,7 @@ static void red_black_matches_the_oracle(void **state)
   for (int i = 0; i < SHAPES; i++)
     for (int j = 0; j < COUNT(centerings); j++) {
       gmg_problem p = shape_problem(i, centerings[j]);
-      gmg_params params = params_of(&red_black);
+      gmg_params params = params_of(&red_black, p.dim);
       params.omega = 1.15;
       const size_t n = unknowns(&p);
       double *f = calloc(n, sizeof *f), *u = calloc(n, sizeof *u), *w = calloc(n, sizeof *w);
@@ -369,7 +376,7 @@ static void from_zero_is_a_sweep_of_zeros(void **state)
       for (int centering = GMG_CELL; centering <= GMG_VERTEX; centering++)
         for (int v = 0; v < VARIANTS; v++) {
           gmg_problem p = shape_problem(i, (gmg_centering)centering);
-          gmg_params params = params_of(&variants[v]);
+          gmg_params params = params_of(&variants[v], p.dim);
           const size_t n = unknowns(&p);
           double *f = calloc(n, sizeof *f), *u = calloc(n, sizeof *u), *w = calloc(n, sizeof *w), *beta = calloc(n, sizeof *beta);
           fill_random(f, n, 3), fill_random(beta, n, 4);

@@ -25,11 +25,12 @@ static const size_t sizes[3][2][3] = {
     {{509, 1, 1}, {768, 1, 1}}, {{61, 61, 1}, {96, 48, 1}}, {{31, 29, 23}, {48, 48, 48}}};
 
 /* Variable coefficients, with default parameters and a given smoother. So solves are accelerated where that is the default. */
-static const struct {
+typedef struct {
   const char *name;
   medium_maker *make;
   double strength;
-} media[] = {{"ball 1e4", ball, 1e4},   {"ball 1e-4", ball, 1e-4},       {"ball 1e6", ball, 1e6},
+} medium_row;
+static const medium_row media[] = {{"ball 1e4", ball, 1e4},   {"ball 1e-4", ball, 1e-4},       {"ball 1e6", ball, 1e6},
              {"ball 1e-6", ball, 1e-6}, {"board 1e3", checkerboard, 1e3}, {"waves", wavy, 0.9},
              {"stretch 3", stretched, 2.9}, {"stretch 10", stretched, 10}, {"sigma 1e4", absorbing, 1e4}};
 static const char *const media_smoothers[] = {"red_black", "async"};
@@ -54,6 +55,11 @@ static const struct {
              {"varying uneven", 97, .centering = GMG_CELL, .beta = beta_uneven}};
 static const char *const box_smoothers[] = {"gauss_seidel", "async"};
 
+/* Media for "lines", which only the host has. */
+static const medium_row line_media[] = {{"stretch 30", stretched, 30},   {"stretch 1000", stretched, 1000},   {"channel 30", channel, 30},
+                  {"channel 1000", channel, 1000}, {"halves 1e3", halves, 1e3},         {"squares 1e3", squares, 1e3},
+                  {"turning 1e4", turning, 1e4},   {"ball 1e4", ball, 1e4}};
+
 /* Additional tolerance for a device. Its smaller blocks make a fully stale smoother worse, because more unknowns lie at the edges
    of blocks. */
 #define STALE 0.05
@@ -65,7 +71,9 @@ enum {
   MEDIA = 9,
   BOXES = sizeof boxes / sizeof *boxes,
   MEDIA_CASES = 2 * 2 * 2 * 2 * MEDIA,
-  CASES = CONSTANT_CASES + MEDIA_CASES + 2 * BOXES
+  LINE_MEDIA = sizeof line_media / sizeof *line_media,
+  LINE_CASES = 2 * 2 * 2 * LINE_MEDIA,
+  CASES = CONSTANT_CASES + MEDIA_CASES + 2 * BOXES + LINE_CASES
 };
 
 typedef struct {
@@ -80,12 +88,12 @@ typedef struct {
   const char *smoother;
   const char *bc; /* NULL: a medium or a box stencil */
   gmg_cycle_kind cycle;
-  int medium; /* index in `media` */
+  const medium_row *medium;
   int box;    /* index in `boxes` plus 1; 0: no box stencil */
 } test_case;
 static test_case cases[CASES];
 
-/* Fills `cases` in the order of the file: constant coefficients, media, box stencils. */
+/* Fills `cases` in the order of the file: constant coefficients, media, box stencils, media for lines. */
 static void list_cases(void)
 {
   test_case *c = cases;
@@ -103,10 +111,16 @@ static void list_cases(void)
         for (int cells = 0; cells < 2; cells++)
           for (int dim = 2; dim <= 3; dim++)
             *c++ = (test_case){.dim = dim, .centering = cells ? GMG_CELL : GMG_VERTEX, .size = size,
-                               .smoother = media_smoothers[smoother], .medium = medium};
+                               .smoother = media_smoothers[smoother], .medium = &media[medium]};
   for (int box = 1; box <= BOXES; box++)
     for (int smoother = 0; smoother < 2; smoother++)
       *c++ = (test_case){.dim = 2, .centering = boxes[box - 1].centering, .smoother = box_smoothers[smoother], .box = box};
+  for (int medium = 0; medium < LINE_MEDIA; medium++)
+    for (int size = 0; size < 2; size++)
+      for (int cells = 0; cells < 2; cells++)
+        for (int dim = 2; dim <= 3; dim++)
+          *c++ = (test_case){.dim = dim, .centering = cells ? GMG_CELL : GMG_VERTEX, .size = size, .smoother = "lines",
+                             .medium = &line_media[medium]};
 }
 
 /* The factor with default blocks. On a device also compares with the host, with equal blocks. */
@@ -122,9 +136,9 @@ static double factor_of(const gmg_problem *p, gmg_params params, int cycles)
 static entry run_medium(const test_case *c, gmg_params params)
 {
   const size_t n = media_sizes[c->dim - 2][c->size];
-  medium m = media[c->medium].make(c->dim, n, media[c->medium].strength, c->centering);
+  medium m = c->medium->make(c->dim, n, c->medium->strength, c->centering);
   entry e;
-  snprintf(e.name, sizeof e.name, "%dD %-6s %s %zu^%d %s", c->dim, centerings[c->centering], media[c->medium].name, n, c->dim,
+  snprintf(e.name, sizeof e.name, "%dD %-6s %s %zu^%d %s", c->dim, centerings[c->centering], c->medium->name, n, c->dim,
            c->smoother);
   e.factor = factor_of(&m.p, params, 8); /* after more cycles a fast solve is at the rounding floor */
   free_medium(&m);
@@ -176,7 +190,8 @@ static int record(const char *path)
   fprintf(file, "# Convergence factor per cycle: V, W or F with one smoothing step a leg, default parameters, deterministic,\n"
                 "# f = 0, random start, mean of cycles 11 to 15. Boundary letters, lower and upper face of each axis:\n"
                 "# d Dirichlet, n Neumann, r Robin, p periodic. Equal mesh widths. Then hard coefficients: V, cycles 4 to 8,\n"
-                "# default parameters (accelerated where that is the default). Then box stencils: V, cycles 11 to 15.\n"
+                "# default parameters (accelerated where that is the default). Then box stencils: V, cycles 11 to 15. Then media for\n"
+                "# lines, as other hard coefficients.\n"
                 "# Written by: test_regression --record\n");
   list_cases();
   for (int i = 0; i < CASES; i++) {
@@ -223,7 +238,8 @@ static void no_factor_got_worse(void **state)
   int worse = 0, better = 0;
   assert_int_equal(count, CASES);
   list_cases();
-  for (int i = 0; i < CASES; i += SANITIZED ? 7 : 1) { /* every 7th case includes every dimension, boundary condition and smoother */
+  const int cases_here = on_device ? CASES - LINE_CASES : CASES;
+  for (int i = 0; i < cases_here; i += SANITIZED ? 7 : 1) { /* every 7th case includes every dimension, boundary condition and smoother */
     const entry e = run_case(&cases[i]);
     const double was = recorded(table, count, e.name);
     if (isnan(was)) fail_msg("%s is not in the file", e.name);

@@ -161,7 +161,7 @@ def others(folder):
     check(len(sweep["sweep"]) >= 8 and max(factors) < 0.1, "helmholtz: factor against shift")
     table = run_json("smoothers", folder, "--n", "32")
     names = {row["smoother"] if "smoother" in row else row["name"] for row in table["smoothers"]}
-    check(names == {"jacobi", "gauss_seidel", "red_black", "chebyshev", "async"}, f"smoothers: {names}")
+    check(names == {"jacobi", "gauss_seidel", "red_black", "chebyshev", "async", "lines"}, f"smoothers: {names}")
     run("embed", "--dim", "2", "--n", "32", "--steps", "6")
     heat = run_json("embed", folder, "--dim", "3", "--n", "16", "--steps", "4", "--output", f"{folder}/heat.h5")["steps"]
     check(len(heat) == 4 and max(step["balance"] for step in heat) < 1e-7, "embed: heat is lost")

@@ -123,7 +123,7 @@ static void solutions_match_elimination(void **state)
   static const gmg_cycle_kind cycles[] = {GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F};
   static const int fmg[] = {1, 0, 0, 0, 0, 0, 0};
   static const double shifts_3d[] = {0, 1};
-  enum { SMOOTHERS = 5, SMALL_SIZES = 5 };
+  enum { SMOOTHERS = 6, SMALL_SIZES = 5 };
   int number = 0;
   gmg_params params = params_for_cycles();
   params.rtol = 1e-11;

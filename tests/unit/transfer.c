@@ -211,16 +211,16 @@ static void coarsening_follows_the_couplings(void **state)
   int which[3];
   p.h[0] = 1, p.h[1] = 10, p.h[2] = 100;
   for (int a = 0; a < 3; a++) fine[a] = gmg_axis_spec_of(&p, a);
-  assert_int_equal(gmg_coarsen(fine, 0.6, coarse, which), 1);
+  assert_int_equal(gmg_coarsen(fine, 0.6, -1, coarse, which), 1);
   assert_int_equal(which[0], 1);
   assert_int_equal(coarse[0].n, 32);
   p.h[0] = p.h[1] = p.h[2] = 1;
   p.n[2] = 1;
   for (int a = 0; a < 3; a++) fine[a] = gmg_axis_spec_of(&p, a);
-  assert_int_equal(gmg_coarsen(fine, 0.6, coarse, which), 2);
+  assert_int_equal(gmg_coarsen(fine, 0.6, -1, coarse, which), 2);
   p.n[0] = p.n[1] = 1;
   for (int a = 0; a < 3; a++) fine[a] = gmg_axis_spec_of(&p, a);
-  assert_int_equal(gmg_coarsen(fine, 0.6, coarse, which), 0);
+  assert_int_equal(gmg_coarsen(fine, 0.6, -1, coarse, which), 0);
 }
 
 /* The position of a coarse unknown, or of the ghost beyond a wall (-1 and n), and its value on a line of coarse values. The value

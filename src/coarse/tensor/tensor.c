@@ -18,7 +18,7 @@ typedef struct {
   gmg_tensor t;
   int along[3]; /* axes of the problem with more than one unknown */
   int last;     /* the axis of the systems; -1: there are none */
-  void *rows[3]; /* lo, hi, diag of a 1D problem with coefficient arrays; NULL: those of the operator */
+  void *rows[3]; /* lo, hi, diag of a single line with coefficient arrays; NULL: those of the operator */
 } tensor_state;
 
 static const gmg_tensor_ops *kernels_of(const gmg_exec *e) { return gmg_coarse_kernels_of(e)->tensor; }
@@ -159,28 +159,55 @@ static gmg_status create_or_share(gmg_exec *e, const gmg_axis_spec spec[3], cons
 
 /* --- the solver ---------------------------------------------------------------------------------------------------------- */
 
-/* A 1D problem with coefficient arrays: the rows of the operator, in pieces. */
-static void load_rows(const gmg_exec *e, const gmg_operator *A, void *const rows[3])
+/* Rows of a single line with coefficient arrays. They are read in pieces. */
+enum { PIECE = 1024 };
+
+/* n reals of an array in exec's memory, from number `begin` up. */
+static void read_piece(const gmg_exec *e, const void *from, size_t begin, size_t n, double *to)
 {
-  enum { PIECE = 1024 };
-  const size_t size = e->real_size;
+  gmg_exec_read_reals(e, (const char *)from + begin * e->real_size, n, to);
+}
+
+/* Adds the walls of axis a, which has a single unknown. Its two faces of an unknown are neighbours in the array if the line is
+   along a later axis. Otherwise the lower faces are first. */
+static void add_walls(const gmg_exec *e, const gmg_operator *A, int a, int line, size_t begin, size_t n, double *diag)
+{
+  double low, high, face[2 * PIECE];
+  if (!A->face[a]) {
+    read_piece(e, A->diag[a], 0, 1, &low);
+    for (size_t i = 0; i < n; i++) diag[i] += low;
+    return;
+  }
+  const int beside = a < line;
+  read_piece(e, A->lo_diag[a], 0, 1, &low);
+  read_piece(e, A->hi_diag[a], 0, 1, &high);
+  read_piece(e, A->face[a], beside ? 2 * begin : begin, beside ? 2 * n : n, face);
+  if (!beside) read_piece(e, A->face[a], A->n[line] + begin, n, face + n);
+  for (size_t i = 0; i < n; i++)
+    diag[i] += beside ? low * face[2 * i] + high * face[2 * i + 1] : low * face[i] + high * face[n + i];
+}
+
+static void load_rows(const gmg_exec *e, const gmg_operator *A, int line, void *const rows[3])
+{
   double lo[PIECE], hi[PIECE], diag[PIECE], lo_diag[PIECE], hi_diag[PIECE], face[PIECE + 1], sigma[PIECE];
-  for (size_t begin = 0; begin < A->n[0]; begin += PIECE) {
-    const size_t n = A->n[0] - begin < PIECE ? A->n[0] - begin : PIECE, at = begin * size;
+  for (size_t begin = 0; begin < A->n[line]; begin += PIECE) {
+    const size_t n = A->n[line] - begin < PIECE ? A->n[line] - begin : PIECE;
     const struct {
       const void *from;
       size_t count;
       double *to;
-    } reals[] = {{A->lo[0], n, lo}, {A->hi[0], n, hi}, {A->diag[0], n, diag}, {A->lo_diag[0], n, lo_diag},
-                 {A->hi_diag[0], n, hi_diag}, {A->face[0], n + 1, face}, {A->sigma, n, sigma}};
+    } reals[] = {{A->lo[line], n, lo}, {A->hi[line], n, hi}, {A->diag[line], n, diag}, {A->lo_diag[line], n, lo_diag},
+                 {A->hi_diag[line], n, hi_diag}, {A->face[line], n + 1, face}, {A->sigma, n, sigma}};
     for (int i = 0; i < 7; i++)
-      if (reals[i].from) gmg_exec_read_reals(e, (const char *)reals[i].from + at, reals[i].count, reals[i].to);
+      if (reals[i].from) read_piece(e, reals[i].from, begin, reals[i].count, reals[i].to);
     for (size_t i = 0; i < n; i++) {
-      if (A->face[0]) diag[i] = lo_diag[i] * face[i] + hi_diag[i] * face[i + 1], lo[i] *= face[i], hi[i] *= face[i + 1];
+      if (A->face[line]) diag[i] = lo_diag[i] * face[i] + hi_diag[i] * face[i + 1], lo[i] *= face[i], hi[i] *= face[i + 1];
       if (A->sigma) diag[i] += sigma[i];
     }
+    for (int a = 0; a < A->dim; a++)
+      if (a != line) add_walls(e, A, a, line, begin, n, diag);
     const double *const from[3] = {lo, hi, diag};
-    for (int i = 0; i < 3; i++) gmg_exec_write_reals(e, (char *)rows[i] + at, n, from[i]);
+    for (int i = 0; i < 3; i++) gmg_exec_write_reals(e, (char *)rows[i] + begin * e->real_size, n, from[i]);
   }
 }
 
@@ -191,7 +218,7 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
   const int last = s->last;
   s->t.singular = p->singular;
   s->t.shift = A->shift;
-  for (int a = 0; a < A->dim && !e->dry; a++) { /* the walls of axes with a single unknown */
+  for (int a = 0; a < A->dim && !e->dry && !s->rows[0]; a++) { /* the walls of axes with a single unknown */
     double walls = 0;
     if (a != last && A->n[a] == 1) gmg_exec_read_reals(e, A->diag[a], 1, &walls);
     s->t.shift += walls;
@@ -199,7 +226,7 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
   if (last < 0) return GMG_OK;
   s->t.lo = A->lo[last], s->t.hi = A->hi[last], s->t.diag = A->diag[last];
   if (!s->rows[0]) return GMG_OK;
-  if (!e->dry) load_rows(e, A, s->rows);
+  if (!e->dry) load_rows(e, A, last, s->rows);
   s->t.lo = s->rows[0], s->t.hi = s->rows[1], s->t.diag = s->rows[2];
   return GMG_OK;
 }
@@ -235,7 +262,7 @@ static gmg_status choose_axes(gmg_exec *e, const gmg_operator *A, tensor_state *
 static gmg_status create_rows(gmg_exec *e, const gmg_operator *A, tensor_state *s)
 {
   for (int i = 0; i < 3 && (A->face[0] || A->sigma); i++)
-    GMG_TRY(gmg_exec_alloc(e, "rows of a 1D problem", A->n[0] * e->real_size, &s->rows[i]));
+    GMG_TRY(gmg_exec_alloc(e, "rows of a line", A->cells * e->real_size, &s->rows[i]));
   return GMG_OK;
 }
 

@@ -96,6 +96,22 @@ static gmg_range range(const gmg_exec *e, gmg_layout at, const void *x)
   }
   return (gmg_range){r.least + bad, r.most + bad, r.mean + bad};
 }
+
+static gmg_range ratios(const gmg_exec *e, const size_t n[3], gmg_layout of_x, const void *x, gmg_layout of_y, const void *y)
+{
+  double least = INFINITY, most = 0;
+#pragma omp parallel for schedule(static) num_threads(e->threads) reduction(min : least) reduction(max : most)
+  for (size_t t = 0; t < n[1] * n[2]; t++) {
+    const gmg_line_place at = gmg_line_place_of(t, n);
+    const real *a = (const real *)x + gmg_offset(of_x, 0, at.j, at.k), *b = (const real *)y + gmg_offset(of_y, 0, at.j, at.k);
+    for (size_t i = 0; i < n[0]; i++) {
+      const double ratio = (double)a[i] / (double)b[i];
+      if (ratio < least) least = ratio;
+      if (ratio > most) most = ratio;
+    }
+  }
+  return (gmg_range){.least = least, .most = most};
+}
 #endif
 
 const gmg_array_ops R(gmg_array_host) = {.fill = fill,
@@ -105,6 +121,7 @@ const gmg_array_ops R(gmg_array_host) = {.fill = fill,
                                          .correct = correct,
                                          .cg_step = cg_step,
 #if !GMG_SCALAR_COMPLEX
-                                         .range = range
+                                         .range = range,
+                                         .ratios = ratios
 #endif
 };

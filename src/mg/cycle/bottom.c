@@ -47,11 +47,21 @@ static gmg_status too_large(gmg_solver *s, size_t cells)
                   gmg_name_of(&gmg_coarse_names, (int)p->coarse), s->coarse_ops->max_cells, cells, why);
 }
 
+/* Whether only the axis that was not coarsened is left. The direct solver takes such a line with any coefficients, and conjugate
+   gradients would need about as many iterations as it has unknowns. */
+static int is_line(const gmg_solver *s, const gmg_operator *A)
+{
+  const int axis = gmg_exact_axis(s);
+  return axis >= 0 && A->kind == &gmg_seven_point && A->n[axis] == A->cells;
+}
+
 static gmg_status create_coarsest(gmg_solver *s)
 {
   const int coarsest = s->levels - 1;
   const size_t cells = s->level[coarsest].A.cells;
   gmg_bottom_problem *p = &s->bottom_problem[0];
+  if (s->coarse_is_auto && is_line(s, &s->level[coarsest].A))
+    s->params.coarse = GMG_COARSE_TENSOR, s->coarse_ops = gmg_coarsest_of(GMG_COARSE_TENSOR);
   if (s->coarse_ops->max_cells && cells > s->coarse_ops->max_cells) {
     if (!s->coarse_is_auto || s->coefficients.asymmetry[0]) return too_large(s, cells);
     s->params.coarse = GMG_COARSE_CG, s->coarse_ops = gmg_coarsest_of(GMG_COARSE_CG);

@@ -85,6 +85,22 @@ static gmg_status measure(const gmg_exec *e, const gmg_problem *p, gmg_coefficie
   return GMG_OK;
 }
 
+/* How much the axis of strong couplings changes, for gmg_medium. Only coefficients on faces are measured: a value for each unknown
+   conducts equally well along all axes. */
+static double measure_turn(const gmg_exec *e, const gmg_problem *p)
+{
+  double turn = 1;
+  for (int a = 0; a < p->dim && p->beta_face[0] && gmg_array_ops_of(e)->ratios; a++)
+    for (int b = 0; b < a; b++) {
+      const gmg_array x = gmg_coefficients_at_faces(p, a), y = gmg_coefficients_at_faces(p, b);
+      const gmg_range r = gmg_array_ops_of(e)->ratios(e, p->n, x.layout, x.values, y.layout, y.values);
+      const gmg_axis_spec along[2] = {gmg_axis_spec_of(p, a), gmg_axis_spec_of(p, b)};
+      const double scale = gmg_axis_coupling(&along[0]) / gmg_axis_coupling(&along[1]);
+      if (along[0].n > 1 && along[1].n > 1) turn = fmax(turn, fmin(r.most * scale, 1 / (r.least * scale)));
+    }
+  return turn;
+}
+
 static gmg_status check_beta(const gmg_exec *e, const gmg_problem *p, gmg_coefficients *found)
 {
   const int arrays = p->beta ? 1 : p->beta_face[0] ? p->dim : 0;
@@ -152,9 +168,10 @@ gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_c
   const double largest = gmg_type_traits_of(p->type)->largest / 64;
   double narrowest, widest;
   gmg_range r;
-  *found = (gmg_coefficients){.beta_mean = {1, 1, 1}, .beta_least = 1, .beta_most = 1};
+  *found = (gmg_coefficients){.beta_mean = {1, 1, 1}, .beta_least = 1, .beta_most = 1, .turn = 1};
   find_widths(p, &narrowest, &widest);
   GMG_TRY(check_beta(e, p, found));
+  found->turn = measure_turn(e, p);
   entry_magnitude size = {"beta / h^2", found->beta_least / widest / widest, found->beta_most / narrowest / narrowest};
   GMG_TRY(measure(e, p, found, &size));
   GMG_TRY(check_shift(e, p, size));

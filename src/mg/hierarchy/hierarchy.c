@@ -188,6 +188,14 @@ static int coarse_is_faster(const gmg_solver *s, const gmg_axis_spec now[3])
   return s->coarse_ops->is_faster(s->context->backend, s->levels_exec->type, s->problem.dim, n, 0);
 }
 
+int gmg_exact_axis(const gmg_solver *s)
+{
+  const unsigned axes = gmg_exact_axes(&s->params) & ((1u << s->problem.dim) - 1);
+  for (int a = 0; a < s->problem.dim; a++)
+    if (axes == 1u << a) return a;
+  return -1;
+}
+
 /* Whether there is a coarser level than l. Computes the axes of the next level. stuck: an axis that should be coarser there, but
    cannot be, or -1. */
 static int next_level(const gmg_solver *s, int l, const gmg_axis_spec now[3], gmg_axis_spec next[3], int coarsened[3], int *stuck)
@@ -195,7 +203,7 @@ static int next_level(const gmg_solver *s, int l, const gmg_axis_spec now[3], gm
   const gmg_operator_kind *kind = gmg_operator_kind_of(&s->problem);
   const int most = s->params.max_levels ? s->params.max_levels : GMG_MAX_LEVELS;
   const size_t enough = s->params.coarse_cells ? s->params.coarse_cells : s->coarse_ops->preferred_cells;
-  int count = gmg_coarsen(now, s->params.coarsen_threshold, next, coarsened);
+  int count = gmg_coarsen(now, s->params.coarsen_threshold, gmg_exact_axis(s), next, coarsened);
   *stuck = -1;
   if (count == 0 || l + 1 >= most || now[0].n * now[1].n * now[2].n <= enough || (l > 0 && coarse_is_faster(s, now))) return 0;
   for (int a = 0; a < 3 && kind->can_coarsen; a++) {

@@ -64,9 +64,12 @@ static const gmg_option options[] = {GMG_OPTION(DOUBLE, omega, 0, 0, 2),
                                      GMG_OPTION(INT, deterministic, 0, 0, 1),
                                      {0}};
 
+extern const gmg_builtin_smoother gmg_smoother_async;
+
 /* The smoother of Anzt, Dongarra, Gates, Tomov (2011). */
 static void use_2011(gmg_params *p)
 {
+  p->smoother = &gmg_smoother_async.base;
   p->omega = 1;
   p->async.local = GMG_LOCAL_JACOBI;
   p->async.local_sweeps = 5;

@@ -75,13 +75,14 @@ double gmg_axis_coupling(const gmg_axis_spec *s)
   return s->n > 1 ? s->beta / (h * h) : 0;
 }
 
-int gmg_coarsen(const gmg_axis_spec fine[3], double threshold, gmg_axis_spec coarse[3], int coarsened[3])
+int gmg_coarsen(const gmg_axis_spec fine[3], double threshold, int kept, gmg_axis_spec coarse[3], int coarsened[3])
 {
   double strongest = 0;
   int count = 0;
-  for (int a = 0; a < 3; a++) strongest = fmax(strongest, gmg_axis_coupling(&fine[a]));
+  for (int a = 0; a < 3; a++)
+    if (a != kept) strongest = fmax(strongest, gmg_axis_coupling(&fine[a]));
   for (int a = 0; a < 3; a++) {
-    coarsened[a] = strongest > 0 && gmg_axis_coupling(&fine[a]) >= threshold * strongest;
+    coarsened[a] = a != kept && strongest > 0 && gmg_axis_coupling(&fine[a]) >= threshold * strongest;
     coarse[a] = coarsened[a] ? gmg_axis_spec_coarsened(&fine[a]) : fine[a];
     count += coarsened[a];
   }

@@ -75,8 +75,9 @@ void gmg_axis_destroy(gmg_axis *axis); /* frees the arrays, keeps the scalars */
 gmg_axis_spec gmg_axis_spec_coarsened(const gmg_axis_spec *fine);
 
 /* Semi-coarsening. An axis is coarsened if it has more than one unknown, and if its coupling beta/h^2 is at least `threshold` times
-   the strongest. Returns the number of coarsened axes; 0: the grid cannot be coarsened. */
-int gmg_coarsen(const gmg_axis_spec fine[3], double threshold, gmg_axis_spec coarse[3], int coarsened[3]);
+   the strongest. Axis `kept`, if it is not -1, is never coarsened, and its coupling does not count. Returns the number of coarsened
+   axes; 0: the grid cannot be coarsened. */
+int gmg_coarsen(const gmg_axis_spec fine[3], double threshold, int kept, gmg_axis_spec coarse[3], int coarsened[3]);
 
 int gmg_axis_periodic(const gmg_axis *axis);
 

@@ -34,7 +34,7 @@ program layout
     c_loc(m%deterministic), c_loc(m%symmetric), c_loc(m%restriction), &
     c_loc(m%accel), c_loc(m%coarse), c_loc(m%direct), c_loc(m%coarse_rtol), c_loc(m%coarse_cells), c_loc(m%max_levels), &
     c_loc(m%coarsen_threshold), c_loc(m%max_cycles), c_loc(m%rtol), c_loc(m%atol), c_loc(m%check_every), &
-    c_loc(m%precision), c_loc(m%report_level_times), c_loc(m%monitor), c_loc(m%monitor_data)])
+    c_loc(m%precision), c_loc(m%report_level_times), c_loc(m%monitor), c_loc(m%monitor_data), c_loc(m%line_axes)])
   call compare("gmg_async_params", c_async_params, c_loc(m%async), c_sizeof(m%async), [c_loc(m%async%local_sweeps), &
     c_loc(m%async%local), c_loc(m%async%overlap), c_loc(m%async%passes), c_loc(m%async%block), c_loc(m%async%order), &
     c_loc(m%async%seed), c_loc(m%async%assignment), c_loc(m%async%in_flight), c_loc(m%async%oversubscription)])
@@ -42,7 +42,7 @@ program layout
     c_loc(lp%coarsened), c_loc(lp%omega), c_loc(lp%factor)])
   call compare("gmg_plan_info", c_plan_info, c_loc(i), c_sizeof(i), [c_loc(i%levels), c_loc(i%level), c_loc(i%bytes), &
     c_loc(i%predicted_factor), c_loc(i%floor), c_loc(i%singular), c_loc(i%stretch), &
-    c_loc(i%accel), c_loc(i%cycle), c_loc(i%precision), c_loc(i%smoother), &
+    c_loc(i%accel), c_loc(i%cycle), c_loc(i%precision), c_loc(i%smoother), c_loc(i%line_axes), &
     c_loc(i%coarse), c_loc(i%direct), c_loc(i%local), c_loc(i%order), c_loc(i%overlap), c_loc(i%fmg), c_loc(i%pre), c_loc(i%post), &
     c_loc(i%max_cycles), c_loc(i%check_every), &
     c_loc(i%warnings), &
@@ -85,7 +85,7 @@ contains
     p = gmg_problem_default(2, [3_c_size_t, 4_c_size_t])
     m = gmg_params_default()
     call expect(p%dim == 2 .and. all(p%n == [3, 4, 1]) .and. p%centering == GMG_CELL .and. p%type == GMG_F64, "problem")
-    call expect(c_associated(m%smoother, gmg_smoother_by_name("async ")) .and. m%max_cycles == 100, "params")
+    call expect(.not. c_associated(m%smoother) .and. m%max_cycles == 100, "params")
     call expect(.not. c_associated(gmg_smoother_by_name("none")), "gmg_smoother_by_name")
     at = 0
     do while (gmg_smoother_name(at) /= "")

@@ -1,0 +1,328 @@
+/* Line relaxation on host threads (lines.c). The corrections of several lines are computed at once: of lines beside each other
+   along axis 0 or, if they run along axis 0, along axis 1. Elimination without pivoting (Thomas 1949) goes up the lines and
+   computes the residual on the way, substitution goes down again. In double a sweep along one axis moves twice 24 bytes per
+   unknown, because either colour loads the cache lines of both. Called through gmg_smoother_ops.
+
+   Lines of one colour are not coupled, except at the seam of a periodic axis with an odd number of lines. There a colour is relaxed
+   in phases, as in red_black/host.c. So results do not depend on the number of threads. */
+#include "lines.h"
+
+#include "stencil/operator/host/grid_row.h"
+
+#include <omp.h>
+#include <string.h>
+
+/* Lines that are relaxed at once, and rows that are loaded at once. A line along axis 0 is loaded in pieces of contiguous memory.
+   Rows across lie far from each other, so the row AHEAD rows further on is prefetched. At 2048^2, in double on two cores, a sweep
+   takes 8 ns per unknown along axis 0 (16 with 16 lines and rows), and 11 along axis 1 (15 with 16 lines and no prefetch). */
+enum { LANES_ALONG = 8, ROWS_ALONG = 64, LANES_ACROSS = 32, ROWS_ACROSS = 1, AHEAD = 4, ROOM = LANES_ALONG * ROWS_ALONG };
+
+/* Lines along `axis`: lane m is at first + 2 m along the axis `beside`, and at `other` along the third axis. */
+typedef struct {
+  int axis, beside, third;
+  size_t first, lanes, other;
+} bundle;
+
+/* Corrections of a bundle, in rows of `pitch` lanes. After the elimination d_k = d + q d_(k+1) or, if the axis is periodic,
+   d_k = d + q d_(k+1) + z d_last. A row of zeros is below row 0. */
+typedef struct {
+  size_t n, pitch;
+  scalar *d;
+  real *q, *z; /* z: NULL, unless the axis is periodic */
+} systems;
+
+GMG_INLINE size_t lanes_of(const int axis) { return axis ? LANES_ACROSS : LANES_ALONG; }
+GMG_INLINE size_t rows_of(const int axis) { return axis ? ROWS_ACROSS : ROWS_ALONG; }
+
+/* The arguments of a sweep. */
+typedef struct {
+  const gmg_operator *A;
+  const scalar *f;
+  scalar *u;
+  real omega;
+} fields;
+
+/* --- elimination -------------------------------------------------------------------------------------------------------------- */
+
+/* Rows of the systems, lanes_of(axis) beside each other: couplings along the axis, diagonals, and residuals of u. */
+typedef struct {
+  real lo[ROOM], hi[ROOM], diag[ROOM];
+  scalar r[ROOM];
+} rows;
+
+/* Row k of lane m is unknown i of line l. */
+GMG_INLINE void load(const int dim, const int kind, const int axis, const gmg_line *l, const scalar *f, size_t i, scalar left,
+                     scalar right, rows *to, size_t k, size_t m)
+{
+  const size_t at = k * lanes_of(axis) + m;
+  const gmg_row a = gmg_line_row(dim, kind, l, i);
+  to->lo[at] = a.lo[axis], to->hi[at] = a.hi[axis], to->diag[at] = a.diag;
+  to->r[at] = gmg_row_residual(dim, a, gmg_line_near(l, i, left, right), f[i], l->u[i]);
+}
+
+static gmg_line line_at(const fields *x, const bundle *b, size_t k, size_t lane)
+{
+  size_t at[3];
+  at[b->axis] = k, at[b->beside] = b->first + 2 * lane, at[b->third] = b->other;
+  return gmg_line_at(x->A, x->u, at[1], at[2]);
+}
+
+/* `count` rows from row k up, of lines along axis 0. */
+GMG_INLINE void load_along(const int dim, const int kind, const fields *x, const bundle *b, size_t k, size_t count, rows *to)
+{
+  for (size_t m = 0; m < b->lanes; m++) {
+    const gmg_line l = line_at(x, b, 0, m);
+    const scalar *f = x->f + (l.u - x->u), *u = l.u;
+    const size_t low = k == 0, high = k + count == l.n && count > low ? count - 1 : count;
+    if (low) load(dim, kind, 0, &l, f, 0, *l.before, gmg_line_right(&l, 0), to, 0, m);
+#pragma omp simd
+    for (size_t i = low; i < high; i++) load(dim, kind, 0, &l, f, k + i, u[k + i - 1], u[k + i + 1], to, i, m);
+    if (high < count) load(dim, kind, 0, &l, f, l.n - 1, gmg_line_left(&l, l.n - 1), *l.after, to, high, m);
+  }
+}
+
+/* Row k of lines along axis 1 or 2. */
+GMG_INLINE void load_across(const int dim, const int kind, const int axis, const fields *x, const bundle *b, size_t k, rows *to)
+{
+  const gmg_line l = line_at(x, b, k, 0);
+  const scalar *f = x->f + (l.u - x->u), *u = l.u;
+  const size_t first = b->first, last = first + 2 * (b->lanes - 1), low = first == 0;
+  const size_t high = last + 1 == l.n && b->lanes > low ? b->lanes - 1 : b->lanes;
+  const size_t ahead = AHEAD * gmg_pitch(gmg_layout_of(x->A), axis);
+  for (size_t i = first; i <= last; i += 64 / sizeof(scalar))
+    __builtin_prefetch(u + i + ahead, 1), __builtin_prefetch(f + i + ahead);
+  if (low) load(dim, kind, axis, &l, f, 0, *l.before, gmg_line_right(&l, 0), to, 0, 0);
+#pragma omp simd
+  for (size_t m = low; m < high; m++) {
+    const size_t i = first + 2 * m;
+    load(dim, kind, axis, &l, f, i, u[i - 1], u[i + 1], to, 0, m);
+  }
+  if (high < b->lanes) load(dim, kind, axis, &l, f, last, gmg_line_left(&l, last), *l.after, to, 0, high);
+}
+
+/* Loads rows from row k up, and returns how many. */
+GMG_INLINE size_t load_rows(const int dim, const int kind, const int axis, const fields *x, const bundle *b, size_t k, size_t end,
+                            rows *to)
+{
+  const size_t count = end - k < rows_of(axis) ? end - k : rows_of(axis);
+  if (axis) load_across(dim, kind, axis, x, b, k, to);
+  else load_along(dim, kind, x, b, k, count, to);
+  return count;
+}
+
+/* Rounding alone makes the last pivot of a singular line. Its last correction is 0 then. */
+GMG_INLINE real inverse_of(real pivot, real diag)
+{
+  const real lost = sizeof(real) == sizeof(float) ? (real)4e-6 : (real)1e-14;
+  return pivot > lost * diag ? 1 / pivot : 0;
+}
+
+/* Row k of the elimination. It begins at number `at` in a. */
+static void eliminate(const rows *a, size_t at, const systems *s, size_t k, size_t lanes)
+{
+  const real *lo = a->lo + at, *hi = a->hi + at, *diag = a->diag + at;
+  const scalar *r = a->r + at;
+  const size_t here = k * s->pitch;
+  const scalar *d_below = s->d + here - s->pitch;
+  const real *q_below = s->q + here - s->pitch;
+  scalar *restrict d = s->d + here;
+  real *restrict q = s->q + here, inverse[LANES_ACROSS];
+#pragma omp simd
+  for (size_t m = 0; m < lanes; m++) {
+    inverse[m] = inverse_of(diag[m] - lo[m] * q_below[m], diag[m]);
+    d[m] = (r[m] + lo[m] * d_below[m]) * inverse[m];
+    q[m] = hi[m] * inverse[m];
+  }
+  if (!s->z) return;
+  const real is_first = k == 0, is_last = k + 2 == s->n;
+  for (size_t m = 0; m < lanes; m++)
+    s->z[here + m] = (is_first * lo[m] + is_last * hi[m] + lo[m] * s->z[here + m - s->pitch]) * inverse[m];
+}
+
+/* The last row of a periodic axis. All others are known as d and z. */
+static void close_border(const rows *a, const systems *s, size_t lanes)
+{
+  const size_t here = (s->n - 1) * s->pitch, below = here - s->pitch;
+  for (size_t m = 0; m < lanes; m++) {
+    const real lo = a->lo[m], hi = a->hi[m];
+    const real inverse = inverse_of(a->diag[m] - lo * s->z[below + m] - hi * s->z[m], a->diag[m]);
+    s->d[here + m] = (a->r[m] + lo * s->d[below + m] + hi * s->d[m]) * inverse;
+  }
+}
+
+/* --- a bundle of lines -------------------------------------------------------------------------------------------------------- */
+
+static void substitute(const systems *s, size_t lanes, size_t end)
+{
+  for (size_t k = end - 1; k-- > 0;) {
+    const size_t here = k * s->pitch;
+    const scalar *d_above = s->d + here + s->pitch;
+    const real *q = s->q + here;
+    scalar *restrict d = s->d + here;
+#pragma omp simd
+    for (size_t m = 0; m < lanes; m++) d[m] += q[m] * d_above[m];
+    for (size_t m = 0; m < lanes && s->z; m++) s->z[here + m] += q[m] * s->z[here + s->pitch + m];
+  }
+}
+
+/* d = d + z d_last */
+static void add_border(const systems *s, size_t lanes)
+{
+  const scalar *last = s->d + (s->n - 1) * s->pitch;
+  for (size_t k = 0; k + 1 < s->n; k++)
+    for (size_t m = 0; m < lanes; m++) s->d[k * s->pitch + m] += s->z[k * s->pitch + m] * last[m];
+}
+
+/* u = u + omega d */
+static void add(const fields *x, const bundle *b, const systems *s)
+{
+  const gmg_layout at = gmg_layout_of(x->A);
+  const size_t across = 2 * gmg_pitch(at, b->beside), along = gmg_pitch(at, b->axis);
+  scalar *u = x->u + gmg_pitch(at, b->beside) * b->first + gmg_pitch(at, b->third) * b->other;
+  if (b->axis == 0) {
+    for (size_t k = 0; k < s->n; k += ROWS_ALONG)
+      for (size_t m = 0; m < b->lanes; m++)
+        for (size_t i = k; i < s->n && i < k + ROWS_ALONG; i++) u[m * across + i] += x->omega * s->d[i * s->pitch + m];
+    return;
+  }
+  for (size_t k = 0; k < s->n; k++)
+    for (size_t m = 0; m < b->lanes; m++) u[k * along + 2 * m] += x->omega * s->d[k * s->pitch + m];
+}
+
+GMG_INLINE void relax(const int dim, const int kind, const int axis, const fields *x, const bundle *b, const systems *s)
+{
+  const size_t end = s->n - (s->z != NULL);
+  rows a;
+  for (size_t k = 0, count; k < end; k += count) {
+    count = load_rows(dim, kind, axis, x, b, k, end, &a);
+    for (size_t i = 0; i < count; i++) eliminate(&a, i * lanes_of(axis), s, k + i, b->lanes);
+  }
+  substitute(s, b->lanes, end);
+  if (s->z) {
+    load_rows(dim, kind, axis, x, b, end, s->n, &a);
+    close_border(&a, s, b->lanes);
+    add_border(s, b->lanes);
+  }
+  add(x, b, s);
+}
+
+static void relax_bundle(const fields *x, const bundle *b, const systems *s)
+{
+#define RELAX(dim, kind)                                                        \
+  case GMG_FORM(dim, kind):                                                     \
+    if (b->axis == 0) relax(dim, kind, 0, x, b, s);                             \
+    else if (b->axis == 1 && dim > 1) relax(dim, kind, 1, x, b, s);             \
+    else if (dim > 2) relax(dim, kind, 2, x, b, s);                             \
+    break;
+  switch (gmg_form_of(x->A)) { GMG_FORMS(RELAX) }
+#undef RELAX
+}
+
+/* --- a sweep ------------------------------------------------------------------------------------------------------------------ */
+
+/* One colour in one phase. The phase of a line is the number of seams that it is the last one at. */
+typedef struct {
+  size_t colour, phase;
+} part;
+
+/* 1 if the last line along the axis and the first have the same colour and are neighbours. */
+static size_t seam(const gmg_operator *A, int a) { return A->wraps[a] && A->n[a] % 2; }
+
+/* The axis along which lanes are beside each other, and the third one. */
+static bundle bundle_along(int axis) { return (bundle){.axis = axis, .beside = axis == 0, .third = axis == 2 ? 1 : 2}; }
+
+static size_t bundles_in_row(const gmg_operator *A, const bundle *b)
+{
+  const size_t width = 2 * lanes_of(b->axis);
+  return (A->n[b->beside] + width - 1) / width;
+}
+
+/* Bundle number t of a part. lanes = 0: none of its lines belong to the part. */
+static bundle bundle_at(const gmg_operator *A, int axis, part p, size_t t)
+{
+  bundle b = bundle_along(axis);
+  const size_t in_row = bundles_in_row(A, &b), n = A->n[b.beside], width = 2 * lanes_of(axis), from = t % in_row * width;
+  b.other = t / in_row;
+  const size_t phase = seam(A, b.third) && b.other + 1 == A->n[b.third], at_seam = seam(A, b.beside);
+  size_t end = from + width < n ? from + width : n;
+  b.first = from + (p.colour + b.other + from) % 2;
+  if (end == n) end -= at_seam; /* the last line is in the next phase */
+  if (p.phase == phase) b.lanes = end > b.first ? (end - b.first + 1) / 2 : 0;
+  if (p.phase == phase + at_seam && at_seam && from + width >= n && (p.colour + b.other + n - 1) % 2 == 0)
+    b.first = n - 1, b.lanes = 1;
+  return b;
+}
+
+/* Lanes and scalars of the systems along an axis, z and the row of zeros included. */
+static size_t lanes_along(const gmg_operator *A, int axis)
+{
+  const bundle b = bundle_along(axis);
+  const size_t lines = (A->n[b.beside] + 1) / 2;
+  return lines < lanes_of(axis) ? lines : lanes_of(axis);
+}
+
+static size_t scalars_along(const gmg_operator *A, int axis) { return 3 * (A->n[axis] + 1) * lanes_along(A, axis); }
+
+static systems systems_in(const gmg_operator *A, int axis, scalar *room)
+{
+  const size_t n = A->n[axis], pitch = lanes_along(A, axis), size = (n + 1) * pitch;
+  systems s = {.n = n, .pitch = pitch, .d = room + pitch, .q = (real *)(room + size) + pitch};
+  if (A->wraps[axis] && n > 1) s.z = (real *)(room + 2 * size) + pitch;
+  for (size_t m = 0; m < pitch; m++) {
+    s.d[m - pitch] = 0, s.q[m - pitch] = 0;
+    if (s.z) s.z[m - pitch] = 0;
+  }
+  return s;
+}
+
+static size_t room_of_thread(const gmg_smoother_level *l)
+{
+  size_t most = 0;
+  for (int a = 0; a < 3; a++)
+    if (gmg_has_lines_along(l, a) && scalars_along(l->A, a) > most) most = scalars_along(l->A, a);
+  return (most + 7) / 8 * 8;
+}
+
+static gmg_status setup(const gmg_smoother_level *l, void **state)
+{
+  return gmg_exec_alloc(l->exec, "systems of lines", (size_t)l->threads * room_of_thread(l) * sizeof(scalar), state);
+}
+
+static void relax_part(const gmg_smoother_level *l, int axis, part p, const fields *x, scalar *room)
+{
+  const gmg_operator *A = l->A;
+  const bundle any = bundle_along(axis);
+  const size_t bundles = bundles_in_row(A, &any) * A->n[any.third], size = room_of_thread(l);
+#pragma omp parallel num_threads(l->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL_SWEEP)
+  {
+    const systems s = systems_in(A, axis, room + (size_t)omp_get_thread_num() * size);
+#pragma omp for schedule(static)
+    for (size_t t = 0; t < bundles; t++) {
+      const bundle b = bundle_at(A, axis, p, t);
+      if (b.lanes) relax_bundle(x, &b, &s);
+    }
+  }
+}
+
+static void sweep_along(const gmg_smoother_level *l, int axis, int reversed, const fields *x, scalar *room)
+{
+  const bundle b = bundle_along(axis);
+  const size_t phases = 1 + seam(l->A, b.beside) + seam(l->A, b.third), parts = 2 * phases;
+  for (size_t i = 0; i < parts; i++) {
+    const size_t at = reversed ? parts - 1 - i : i;
+    relax_part(l, axis, (part){at / phases, at % phases}, x, room);
+  }
+}
+
+static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
+{
+  const fields x = {l->A, f, u, (real)gmg_weight_lines(l->A, l->params)};
+  const int reversed = leg == GMG_LEG_UP_REVERSED;
+  for (int s = 0; s < steps; s++)
+    for (int i = 0; i < 3; i++) {
+      const int axis = reversed ? 2 - i : i;
+      if (gmg_has_lines_along(l, axis)) sweep_along(l, axis, reversed, &x, state);
+    }
+}
+
+const gmg_smoother_ops R(gmg_lines_host) = {.setup = setup, .sweep = sweep};
