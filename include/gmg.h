@@ -295,7 +295,7 @@ typedef struct gmg_params {
   X(GMG_WARN_SMOOTHER, 8, "smoother unsuitable: its predicted factor is above 0.5")                          \
   X(GMG_WARN_TOLERANCE, 16, "tolerance below the estimated rounding floor for a smooth f: may end in GMG_STAGNATED") \
   X(GMG_WARN_STRETCH, 32,                                                                                    \
-    "an axis is stretched by more than 3: point smoothers are slow, use flexible CG (beyond 30 it does not help much)") \
+    "an axis is stretched by more than 3: point smoothers are slow, use flexible CG, or the smoother \"lines\"")   \
   X(GMG_WARN_NO_ACCELERATION, 64, "beta is an array and there is no acceleration: plain cycles may diverge where beta jumps")
 
 /** The bits of gmg_plan_info::warnings. */

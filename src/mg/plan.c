@@ -77,7 +77,8 @@ static unsigned find_warnings(const gmg_solver *s, const gmg_plan_info *info)
   if (anisotropy_left(s)) w |= GMG_WARN_ANISOTROPY;
   if (s->singular) w |= GMG_WARN_SINGULAR;
   if (info->predicted_factor > 0.5) w |= GMG_WARN_SMOOTHER;
-  if (info->stretch > GMG_STRETCH_LIMIT && !direct) w |= GMG_WARN_STRETCH;
+  for (int a = 0; a < s->problem.dim && !direct; a++)
+    if (s->medium.stretch[a] > GMG_STRETCH_LIMIT && !(gmg_exact_axes(&s->params) >> a & 1)) w |= GMG_WARN_STRETCH;
   if (s->level[0].A.face[0] && !direct && s->params.accel == GMG_ACCEL_NONE) w |= GMG_WARN_NO_ACCELERATION;
   if (s->params.rtol < info->floor && s->params.atol == 0) w |= GMG_WARN_TOLERANCE;
   return w;

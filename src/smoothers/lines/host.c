@@ -113,7 +113,7 @@ GMG_INLINE size_t load_rows(const int dim, const int kind, const int axis, const
 /* Rounding alone makes the last pivot of a singular line. Its last correction is 0 then. */
 GMG_INLINE real inverse_of(real pivot, real diag)
 {
-  const real lost = sizeof(real) == sizeof(float) ? (real)4e-6 : (real)1e-14;
+  const real lost = sizeof(real) == sizeof(float) ? (real)5e-7 : (real)9e-16; /* 4 units of rounding */
   return pivot > lost * diag ? 1 / pivot : 0;
 }
 
