@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fills the tables of docs/performance.md, docs/notes/cublas.md and docs/notes/variants.md from the files in bench/results,
+"""Fills the tables of docs/performance.md, docs/notes/media.md, docs/notes/cublas.md and docs/notes/variants.md from the files in bench/results,
 writes bench/results/checks.md, and draws docs/pictures/gpu-growth.png.
 Usage: study.py [--check] [--results FOLDER] [--docs FOLDER] [--picture FILE]
 --check writes nothing and fails where a page is not what the results make of it. A table stands between the lines
@@ -319,6 +319,32 @@ def peers_table(cpu):
     return words + "\n\n" + table(["solver", "cycles or iterations", *[f"{n}^3, s" for n in sizes]], rows)
 
 
+# --- bench_media -----------------------------------------------------------------------------------------------------
+
+
+def media_table(data, dim):
+    """Iterations and seconds for each medium: with the default parameters, and with other smoothers. A solve that did not converge
+    has no seconds."""
+    found = {r["name"]: r for r in data["results"] if r["name"].startswith(f"{dim}d_")}
+    media = [name[:-len("_default")] for name in found if name.endswith("_default")]
+
+    def cell(row):
+        return f"{row['cycles']:.0f}, {number(row['median'])}" if row["status"] == "ok" else "none"
+
+    rows = []
+    for medium in media:
+        kind, strength = medium[3:].rsplit("_", 1)
+        default = found[medium + "_default"]
+        rows.append([f"`{kind}`", f"{float(strength):g}", default["setting"].split()[-1], cell(default),
+                     *[cell(found[f"{medium}_{method}"]) for method in ("async", "red_black", "lines")]])
+    n = found[media[0] + "_default"]["n"][0]
+    words = f"{n}^{dim} cells. {data['machine']}, {data['threads']} threads, {data['compiler']}, commit {data['commit']}, {data['date'][:10]}."
+    return words + "\n\n" + table(["medium", "strength", "gmg chooses", "default: iterations, s", "async", "red-black", "lines"], rows)
+
+
+MEDIA_TABLES = {"media_2d": lambda data: media_table(data, 2), "media_3d": lambda data: media_table(data, 3)}
+
+
 # --- the pages -------------------------------------------------------------------------------------------------------
 
 DIRECT_TABLES = {"direct": direct_table}
@@ -374,7 +400,9 @@ def pages(results, docs, study):
                    **made_of(STUDY_TABLES, study, "build/bench/bench_gpu_study --json", "h200-study.json")}
     variants = made_of(VARIANTS_TABLES, read(results / "h200-variants.json"), "bench/variants.py", "h200-variants.json")
     cublas = made_of(CUBLAS_TABLES, read(results / "h200-cublas.json"), "build/bench/bench_gpu_cublas --json", "h200-cublas.json")
-    return {docs / "performance.md": fill(docs / "performance.md", performance),
+    media = made_of(MEDIA_TABLES, read(results / "cpu-media.json"), "build/bench/bench_media --json", "cpu-media.json")
+    return {docs / "notes/media.md": fill(docs / "notes/media.md", media),
+            docs / "performance.md": fill(docs / "performance.md", performance),
             docs / "notes/cublas.md": fill(docs / "notes/cublas.md", cublas),
             docs / "notes/variants.md": fill(docs / "notes/variants.md", variants),
             results / "checks.md": checks_page(read(results / "h200-checks.json"))}

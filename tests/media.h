@@ -1,14 +1,10 @@
-/* Problems with hard coefficients, on the unit box with Dirichlet walls: cubes of n unknowns per axis. */
+/* Problems with hard coefficients, on the unit box with Dirichlet walls: cubes of n unknowns per axis, from the gallery in
+   media/. */
 #ifndef GMG_TEST_MEDIA_H
 #define GMG_TEST_MEDIA_H
 
+#include "gallery.h"
 #include "util.h"
-
-/* A problem and the arrays that it borrows. */
-typedef struct {
-  gmg_problem p;
-  double *beta, *face[3], *sigma, *coord[3];
-} medium;
 
 typedef medium medium_maker(int dim, size_t n, double strength, gmg_centering centering);
 

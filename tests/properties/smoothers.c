@@ -186,7 +186,7 @@ static void reversed_sweep_is_the_adjoint(void **state)
 static void deterministic_means_bitwise(void **state)
 {
   static const shape boxes[] = {{3, {33, 31, 29}, GMG_CELL, "dndrpp"}, {3, {33, 31, 29}, GMG_VERTEX, "pppppp"},
-                                {3, {33, 31, 29}, GMG_CELL, "dddddd"}};
+                                {3, {33, 31, 29}, GMG_CELL, "dddddd"}, {2, {150, 141, 1}, GMG_VERTEX, "dnpp"}};
   static const int threads[] = {1, 2, 1};
   (void)state;
   for (int i = 0; i < COUNT(boxes); i++)

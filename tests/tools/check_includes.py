@@ -22,7 +22,8 @@ ALLOWED = {
     "coarse": {"include", "core", "stencil", "coarse"},
     "mg": {"include", "core", "stencil", "smoothers", "coarse", "mg"},
     "demos": {"include", "demos"},
-    "bench": {"include", "bench"},
+    "media": {"include", "media"},
+    "bench": {"include", "media", "bench"},
     "study": {"include", "demos", "bench", "study"},
 }
 MEASURES_INSIDE = {"bench/gpu_operations.c", "bench/gpu_cublas.c"}
@@ -54,7 +55,7 @@ ALLOWED_PRECISION = re.compile(r"\.precision = GMG_PRECISION_\w+")
 DEFINES = re.compile(r"^(?:[a-z_]\w*[\s*]+)+(?:const )?(\w+)(?:\(|\[\w*\](?:\[\w*\])* =| = |;)")
 NOT_GLOBAL = re.compile(r"^(typedef|extern|return|else|case|template|using)\b|^(struct|union|enum) \w+;|^.*\bstatic\b")
 MAX_COLUMNS = 132
-PREFIX = {"bench": "bench_", "demos": "demo_", "study": "study_"}
+PREFIX = {"bench": "bench_", "demos": "demo_", "study": "study_", "media": "medium_"}
 INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
 GUARD = re.compile(r"#\s*ifndef\s+GMG_\w+_H\b")
 
@@ -112,7 +113,7 @@ def problems_of_tests(root: pathlib.Path) -> list[str]:
 
 def main(root: pathlib.Path) -> int:
     problems, seen = [], 0
-    for path in sorted(p for d in ("include", "src", "demos", "bench", "study") for p in (root / d).rglob("*")):
+    for path in sorted(p for d in ("include", "src", "demos", "media", "bench", "study") for p in (root / d).rglob("*")):
         if path.suffix not in (".c", ".h", ".cu", ".cuh"):
             continue
         seen, nameless = seen + 1, False
@@ -123,7 +124,7 @@ def main(root: pathlib.Path) -> int:
             include = INCLUDE.match(line)
             if include:
                 name = include.group(1)
-                target = target_of(name, path, [root / "include", root / "src"])
+                target = target_of(name, path, [root / "include", root / "src", root / "media"])
                 if target:
                     to = room_of(target, root.resolve())
                 else:

@@ -1,7 +1,7 @@
 /* Line relaxation on host threads (lines.c). The corrections of several lines are computed at once: of lines beside each other
    along axis 0 or, if they run along axis 0, along axis 1. Elimination without pivoting (Thomas 1949) goes up the lines and
-   computes the residual on the way, substitution goes down again. In double a sweep along one axis moves twice 24 bytes per
-   unknown, because either colour loads the cache lines of both. Called through gmg_smoother_ops.
+   computes the residual on the way, substitution goes down again. In double a sweep along one axis moves 24 bytes per unknown,
+   because both colours are relaxed in one pass. Called through gmg_smoother_ops.
 
    Lines of one colour are not coupled, except at the seam of a periodic axis with an odd number of lines. There a colour is relaxed
    in phases, as in red_black/host.c. So results do not depend on the number of threads. */
@@ -304,11 +304,50 @@ static void relax_part(const gmg_smoother_level *l, int axis, part p, const fiel
   }
 }
 
+/* Bundles number t of a slice. A slice holds all lines at one place along the third axis or, if there is only one place, a single
+   bundle. Lines have neighbours in their own slice and in the slices beside it. */
+static size_t bundles_in_slice(const gmg_operator *A, const bundle *b) { return A->n[b->third] > 1 ? bundles_in_row(A, b) : 1; }
+
+static void relax_slice(const fields *x, int axis, part p, size_t slice, const systems *s)
+{
+  const bundle any = bundle_along(axis);
+  const size_t count = bundles_in_slice(x->A, &any);
+  for (size_t t = slice * count; t < (slice + 1) * count; t++) {
+    const bundle b = bundle_at(x->A, axis, p, t);
+    if (b.lanes) relax_bundle(x, &b, s);
+  }
+}
+
+/* Relaxes both colours in one pass over memory, where there are no phases: the second colour follows the first by one slice. At the
+   ends of a thread's share it waits until the neighbours have relaxed their first colour. The values are the same as with two
+   passes. */
+static void relax_both(const gmg_smoother_level *l, int axis, int reversed, const fields *x, scalar *room)
+{
+  const gmg_operator *A = l->A;
+  const bundle any = bundle_along(axis);
+  const size_t slices = A->n[any.third] > 1 ? A->n[any.third] : bundles_in_row(A, &any), size = room_of_thread(l);
+  const part first = {(size_t)reversed, 0}, second = {1 - (size_t)reversed, 0};
+#pragma omp parallel num_threads(l->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL_SWEEP)
+  {
+    const systems s = systems_in(A, axis, room + (size_t)omp_get_thread_num() * size);
+    const size_t threads = (size_t)omp_get_num_threads(), me = (size_t)omp_get_thread_num();
+    const size_t begin = slices * me / threads, end = slices * (me + 1) / threads;
+    for (size_t k = begin; k < end; k++) {
+      relax_slice(x, axis, first, k, &s);
+      if (k > begin + 1) relax_slice(x, axis, second, k - 1, &s);
+    }
+#pragma omp barrier
+    if (begin < end) relax_slice(x, axis, second, begin, &s);
+    if (begin + 1 < end) relax_slice(x, axis, second, end - 1, &s);
+  }
+}
+
 static void sweep_along(const gmg_smoother_level *l, int axis, int reversed, const fields *x, scalar *room)
 {
   const bundle b = bundle_along(axis);
   const size_t phases = 1 + seam(l->A, b.beside) + seam(l->A, b.third), parts = 2 * phases;
-  for (size_t i = 0; i < parts; i++) {
+  if (phases == 1) relax_both(l, axis, reversed, x, room);
+  for (size_t i = 0; i < parts && phases > 1; i++) {
     const size_t at = reversed ? parts - 1 - i : i;
     relax_part(l, axis, (part){at / phases, at % phases}, x, room);
   }

@@ -1,0 +1,139 @@
+/* The gallery of media on host threads: iterations and seconds of a solve, random f, zero guess, to the default tolerance. With the
+ * default parameters, and with smoothers by name: what the choice of gmg brings.
+ *     bench_media [--json FILE] [--dim D] [--n N] [--runs R] [--threads T] [--only TEXT]
+ * n: unknowns along each axis (512 in 2D, 96 in 3D). A row is named DIM_KIND_STRENGTH_METHOD. */
+#include "gallery.h"
+#include "problems.h"
+#include "record.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ROWS = 400, MOST_CYCLES = 300 };
+static bench_record rows[MAX_ROWS];
+static int count;
+
+typedef struct settings {
+  int dim, runs, threads;
+  size_t n;
+  const char *only, *json;
+} settings;
+
+static const char *const methods[] = {"default", "async", "red_black", "lines"};
+enum { METHODS = sizeof methods / sizeof *methods };
+
+/* Solves, and adds the seconds to the row unless this is the first run. Returns 0 if the solve ended with an error. */
+static int solve(gmg_solver *solver, const double *f, double *u, size_t cells, int run, bench_record *r)
+{
+  gmg_report report;
+  bench_zero(u, cells);
+  const double start = omp_get_wtime();
+  const gmg_status status = gmg_solve(solver, f, u, &report);
+  if (run > 0) bench_add(&r->samples, omp_get_wtime() - start);
+  r->cycles = report.cycles, r->factor = report.factor;
+  snprintf(r->status, sizeof r->status, "%s", gmg_status_string(status));
+  return gmg_status_is_outcome(status);
+}
+
+/* Measures a row. Slow solves run once. Returns 0, or 1 after a message. */
+static int measure(const settings *s, gmg_context *context, const medium *m, const char *name, const char *method)
+{
+  const size_t cells = m->p.n[0] * m->p.n[1] * m->p.n[2];
+  gmg_params params = gmg_params_default();
+  gmg_plan_info *plan = malloc(sizeof *plan);
+  gmg_solver *solver = NULL;
+  double *f = bench_field(cells), *u = bench_field(cells);
+  bench_record *r = &rows[count];
+  params.smoother = gmg_smoother_by_name(method), params.direct = GMG_DIRECT_NEVER, params.max_cycles = MOST_CYCLES;
+  bench_record_start(r, name, m->p.n[0]);
+  snprintf(r->what, sizeof r->what, "gmg_solve() to the default tolerance, create excluded");
+  snprintf(r->f, sizeof r->f, BENCH_F_RANDOM);
+  snprintf(r->start, sizeof r->start, "zero");
+  snprintf(r->norm, sizeof r->norm, BENCH_NORM);
+  int failed = !plan || !f || !u || gmg_plan(context, &m->p, &params, plan) != GMG_OK ||
+               gmg_solver_create(context, &m->p, &params, &solver) != GMG_OK;
+  if (!failed) {
+    int at = 0;
+    while (gmg_smoother_name(at) && gmg_smoother_by_name(gmg_smoother_name(at)) != plan->smoother) at++;
+    snprintf(r->setting, sizeof r->setting, "smoother %s", gmg_smoother_name(at));
+    bench_random(f, 0, cells, 1);
+    for (int run = 0; run <= s->runs && !failed; run++) {
+      failed = !solve(solver, f, u, cells, run, r);
+      if (run > 0 && bench_median(&r->samples) > 10) break;
+    }
+  }
+  if (failed) fprintf(stderr, "bench_media: %s: %s\n", name, gmg_context_error(context));
+  else printf("%-32s %-14s %4.0f iterations %9.4f s, %s\n", name, r->setting + strlen("smoother "), r->cycles, bench_median(&r->samples), r->status);
+  fflush(stdout);
+  gmg_solver_destroy(solver);
+  free(plan), free(f), free(u);
+  if (!failed && count + 1 < MAX_ROWS) count++;
+  return failed;
+}
+
+static int run_kind(const settings *s, gmg_context *context, int dim, const medium_kind *k)
+{
+  const size_t n = s->n ? s->n : dim == 2 ? 512 : 96;
+  int failed = 0;
+  for (int i = 0; i < 3 && k->strength[i] != 0 && !failed; i++) {
+    char name[64], prefix[48];
+    medium m;
+    snprintf(prefix, sizeof prefix, "%dd_%s_%g", dim, k->name, k->strength[i]);
+    if (s->only && !strstr(prefix, s->only)) continue;
+    failed = !medium_make(k, dim, n, k->strength[i], GMG_CELL, &m);
+    for (int j = 0; j < METHODS && !failed; j++) {
+      snprintf(name, sizeof name, "%s_%s", prefix, methods[j]);
+      failed = measure(s, context, &m, name, methods[j]);
+    }
+    medium_free(&m);
+  }
+  return failed;
+}
+
+static int number_of(const char *text, long least, long most, const char *option, long *value)
+{
+  char *end;
+  *value = strtol(text, &end, 10);
+  if (*text && !*end && *value >= least && *value <= most) return 1;
+  fprintf(stderr, "bench_media: --%s %s: must be a number from %ld to %ld\n", option, text, least, most);
+  return 0;
+}
+
+/* Returns 0, or 2 after a message. */
+static int read_options(int argc, char **argv, settings *s)
+{
+  static const struct option options[] = {{"json", 1, NULL, 'j'}, {"dim", 1, NULL, 'd'},  {"n", 1, NULL, 'n'}, {"runs", 1, NULL, 'r'},
+                                          {"threads", 1, NULL, 't'}, {"only", 1, NULL, 'o'}, {NULL, 0, NULL, 0}};
+  long value;
+  for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+    if (o == 'j') s->json = optarg;
+    else if (o == 'o') s->only = optarg;
+    else if (o == 'd' && number_of(optarg, 2, 3, "dim", &value)) s->dim = (int)value;
+    else if (o == 'n' && number_of(optarg, 8, 8192, "n", &value)) s->n = (size_t)value;
+    else if (o == 'r' && number_of(optarg, 1, 100, "runs", &value)) s->runs = (int)value;
+    else if (o == 't' && number_of(optarg, 0, 4096, "threads", &value)) s->threads = (int)value;
+    else return 2;
+  }
+  return 0;
+}
+
+int main(int argc, char **argv)
+{
+  settings s = {.runs = 3};
+  gmg_context *context = NULL;
+  int failed = read_options(argc, argv, &s);
+  if (failed) return failed;
+  if (gmg_context_create_host(s.threads, &context) != GMG_OK) {
+    fprintf(stderr, "bench_media: no context\n");
+    return 1;
+  }
+  for (int dim = 2; dim <= 3; dim++)
+    for (const medium_kind *k = medium_kinds; k->name && (s.dim == 0 || s.dim == dim) && !failed; k++)
+      failed = run_kind(&s, context, dim, k);
+  gmg_context_destroy(context);
+  return failed || (s.json && bench_write(s.json, "bench_media", s.threads, NULL, rows, count));
+}
