@@ -177,6 +177,7 @@ static void offloaded_sweeps(void **state)
   medium m[] = {ball(3, 48, 1e2, GMG_CELL), absorbing(3, 48, 1e4, GMG_CELL)};
   for (int i = 0; i < 2; i++) {
     gmg_params q = params_for_cycles();
+    q.smoother = gmg_smoother_by_name("async");
     q.precision = GMG_PRECISION_SAME, q.deterministic = 1, q.async.block[0] = 16, q.async.block[1] = 8, q.async.block[2] = 4;
     offloaded(i ? "absorbing" : "ball", &m[i].p, q, SOLVES);
     q.precision = GMG_PRECISION_MIXED;

@@ -167,6 +167,37 @@ static void one_stretched_axis(void **state)
     }
 }
 
+/* Factors without acceleration for several weights. The weight that gmg chooses is nearly the best of them. */
+static void weights_are_near_their_best(void **state)
+{
+  static const double weights[] = {1, 1.1, 1.15, 1.2, 1.3};
+  static const struct {
+    medium_maker *make;
+    int dim, steps;
+    size_t n;
+    const char *what;
+  } cases[] = {{channel, 3, 1, 64, "channel, 64^3"}, {channel, 3, 2, 64, "channel, 64^3, V(2,2)"}, {channel, 2, 1, 256, "channel, 256^2"},
+               {stretched, 2, 1, 256, "both axes, 256^2"}};
+  (void)state;
+  for (int i = 0; i < COUNT(cases) && !SANITIZED; i++) {
+    medium m = cases[i].make(cases[i].dim, cases[i].n, 30, GMG_CELL);
+    gmg_params q = params_for_cycles();
+    double least = 1;
+    q.smoother = gmg_smoother_by_name("lines"), q.accel = GMG_ACCEL_NONE, q.pre = q.post = cases[i].steps;
+    const double chosen = measured_factor(&m.p, &q, 2, 10);
+    print_message("30 : 1, %s: chosen %.3f", cases[i].what, chosen);
+    for (int w = 0; w < COUNT(weights); w++) {
+      q.omega = weights[w];
+      const double factor = measured_factor(&m.p, &q, 2, 10);
+      least = fmin(least, factor);
+      print_message(", %g %.3f", weights[w], factor);
+    }
+    print_message("\n");
+    assert_below(chosen, least + 0.03);
+    free_medium(&m);
+  }
+}
+
 /* Not for isotropic media, mild stretching, jumps, or where gmg cannot know. An explicit smoother is kept. */
 static void async_is_kept(void **state)
 {
@@ -204,6 +235,6 @@ int main(int argc, char **argv)
   only(argc, argv);
   const struct CMUnitTest tests[] = {cmocka_unit_test(lines_are_solved), cmocka_unit_test(one_line_is_the_problem),
                                      cmocka_unit_test(media_whose_strong_axis_changes), cmocka_unit_test(one_stretched_axis),
-                                     cmocka_unit_test(async_is_kept)};
+                                     cmocka_unit_test(weights_are_near_their_best), cmocka_unit_test(async_is_kept)};
   return run_selected(tests);
 }

@@ -8,8 +8,9 @@
 
 #include <math.h>
 
-/* With lines along one of three axes, and a stretch of 30 : 1, weights 1, 1.1, 1.15 and 1.3 have the factors 0.19, 0.14, 0.13 and
-   0.21. In 2D weights 1 and 1.15 have 0.09 and 0.15. An array sigma may dominate some rows: there over-relaxation diverges. */
+/* With lines along one of three axes, and a stretch of 30 : 1, weights 1, 1.1 and 1.2 have the factors 0.160, 0.115 and 0.115. In 2D
+   weights 1 and 1.15 have 0.076 and 0.124 (docs/weights.md). An array sigma may dominate some rows: there over-relaxation
+   diverges. */
 static const double OVER_RELAXATION_3D = 1.1;
 
 double gmg_weight_lines(const gmg_operator *A, const gmg_params *p)
