@@ -30,7 +30,7 @@ static unsigned exact_axes(const gmg_params *p) { return (unsigned)p->line_axes;
    - Along both axes in 2D: 5 : 1 0.66 s (0.50), 10 : 1 0.77 s (0.88).
    - Along two or three axes in 3D: 30 : 1 1.1 and 1.5 s (0.80 and 0.95), 100 : 1 1.2 and 1.9 s (1.3 and 1.2), 1000 : 1 1.2 and
      1.6 s (1.4 and 1.5). */
-static const double STRETCH_OF_ONE_AXIS = 20, STRETCH_IN_2D = 10, STRETCH_IN_3D = 500;
+static const double STRETCH_OF_ONE_AXIS = 20, STRETCH_IN_2D = 8, STRETCH_IN_3D = 500;
 
 /* From which gmg_medium::turn on. Stripes that conduct better along x or along y, at 512^2: 10 : 1 0.13 s (async: 0.09), 30 : 1
    0.15 s (0.17), 100 : 1 0.19 s (0.29). In 3D, at 96^3, halves: 30 : 1 1.1 s (0.8), 1000 : 1 0.8 s (2.8). */
