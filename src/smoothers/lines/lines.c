@@ -26,14 +26,13 @@ static unsigned traits(const gmg_params *p, int threads)
 static unsigned exact_axes(const gmg_params *p) { return (unsigned)p->line_axes; }
 
 /* From which stretch on solves are faster than with async: on two cores at 1000^2 and 96^3, with random coefficients from 1 to 2.
-   - Along one axis: 10 : 1 0.57 s (async: 0.47) in 2D, 0.46 s (0.33) in 3D; 30 : 1 0.74 s (0.88), 0.36 s (0.45).
-   - Along both axes in 2D: 5 : 1 0.66 s (0.50), 10 : 1 0.77 s (0.88).
-   - Along two or three axes in 3D: 30 : 1 1.1 and 1.5 s (0.80 and 0.95), 100 : 1 1.2 and 1.9 s (1.3 and 1.2), 1000 : 1 1.2 and
-     1.6 s (1.4 and 1.5). */
+   - Along one axis: in 2D 30 : 1 0.66 s (async: 0.93); in 3D 10 : 1 0.33 s (0.31), 20 : 1 0.41 s (0.47), 30 : 1 0.30 s (0.54).
+   - Along both axes in 2D: 5 : 1 0.74 s (0.50), 10 : 1 0.69 s (0.88).
+   - Along two or three axes in 3D: 30 : 1 1.0 and 1.6 s (0.84 and 1.05), 1000 : 1 1.2 and 1.6 s (1.4 and 1.5). */
 static const double STRETCH_OF_ONE_AXIS = 20, STRETCH_IN_2D = 8, STRETCH_IN_3D = 500;
 
-/* From which gmg_medium::turn on. Stripes that conduct better along x or along y, at 512^2: 10 : 1 0.13 s (async: 0.09), 30 : 1
-   0.15 s (0.17), 100 : 1 0.19 s (0.29). In 3D, at 96^3, halves: 30 : 1 1.1 s (0.8), 1000 : 1 0.8 s (2.8). */
+/* From which gmg_medium::turn on. Eight stripes that conduct better along x or along y, at 512^2: 10 : 1 0.14 s (async: 0.11),
+   30 : 1 0.09 s (0.16). Two halves at 96^3: 10 : 1 0.68 s (0.42), 30 : 1 0.90 s (0.80), 1000 : 1 0.8 s (2.8). */
 static const double TURN_2D = 30, TURN_3D = 100;
 
 static double turn_limit(const gmg_medium *m) { return m->dim == 2 ? TURN_2D : TURN_3D; }
