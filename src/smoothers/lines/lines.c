@@ -28,8 +28,8 @@ static unsigned exact_axes(const gmg_params *p) { return (unsigned)p->line_axes;
 /* From which stretch on solves are faster than with async: on two cores at 1000^2 and 96^3, with random coefficients from 1 to 2.
    - Along one axis: in 2D 30 : 1 0.66 s (async: 0.93); in 3D 10 : 1 0.33 s (0.31), 20 : 1 0.41 s (0.47), 30 : 1 0.30 s (0.54).
    - Along both axes in 2D: 5 : 1 0.74 s (0.50), 10 : 1 0.69 s (0.88).
-   - Along two or three axes in 3D: 30 : 1 1.0 and 1.6 s (0.84 and 1.05), 1000 : 1 1.2 and 1.6 s (1.4 and 1.5). */
-static const double STRETCH_OF_ONE_AXIS = 20, STRETCH_IN_2D = 8, STRETCH_IN_3D = 500;
+   - Along two or three axes in 3D never: 30 : 1 1.0 and 1.6 s (0.84 and 1.05), 1000 : 1 1.2 and 1.6 s (1.4 and 1.5). */
+static const double STRETCH_OF_ONE_AXIS = 20, STRETCH_IN_2D = 8;
 
 /* From which gmg_medium::turn on. Eight stripes that conduct better along x or along y, at 512^2: 10 : 1 0.14 s (async: 0.11),
    30 : 1 0.09 s (0.16). Two halves at 96^3: 10 : 1 0.68 s (0.42), 30 : 1 0.90 s (0.80), 1000 : 1 0.8 s (2.8). */
@@ -49,7 +49,8 @@ static int suits(const gmg_medium *m)
   const int axes = stretched_axes(m), is_one = (axes & (axes - 1)) == 0;
   const double worst = fmax(m->stretch[0], fmax(m->stretch[1], m->stretch[2]));
   if (m->dim == 1) return 0;
-  return m->turn >= turn_limit(m) || worst >= (is_one ? STRETCH_OF_ONE_AXIS : m->dim == 2 ? STRETCH_IN_2D : STRETCH_IN_3D);
+  if (m->turn >= turn_limit(m)) return 1;
+  return is_one ? worst >= STRETCH_OF_ONE_AXIS : m->dim == 2 && worst >= STRETCH_IN_2D;
 }
 
 /* All axes, if the strong couplings turn. In 2D also with coefficients: levels that keep an axis make F cycles expensive. */
