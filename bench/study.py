@@ -325,7 +325,7 @@ def peers_table(cpu):
 def media_table(data, dim):
     """Iterations and seconds for each medium: with the default parameters, and with other smoothers. A solve that did not converge
     has no seconds."""
-    found = {r["name"]: r for r in data["results"] if r["name"].startswith(f"{dim}d_")}
+    found = {r["name"].rsplit("_", 1)[0]: r for r in data["results"] if r["name"].startswith(f"{dim}d_")}
     media = [name[:-len("_default")] for name in found if name.endswith("_default")]
 
     def cell(row):
@@ -338,7 +338,7 @@ def media_table(data, dim):
         rows.append([f"`{kind}`", f"{float(strength):g}", default["setting"].split()[-1], cell(default),
                      *[cell(found[f"{medium}_{method}"]) for method in ("async", "red_black", "lines")]])
     n = found[media[0] + "_default"]["n"][0]
-    words = f"{n}^{dim} cells. {data['machine']}, {data['threads']} threads, {data['compiler']}, commit {data['commit']}, {data['date'][:10]}."
+    words = f"{n}^{dim} cells. {data['machine']}, {data['cores']} cores, {data['compiler']}, commit {data['commit']}, {data['date'][:10]}."
     return words + "\n\n" + table(["medium", "strength", "gmg chooses", "default: iterations, s", "async", "red-black", "lines"], rows)
 
 
