@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-/* With lines along one of three axes, and a stretch of 30 : 1, weights 1, 1.1 and 1.2 have the factors 0.160, 0.115 and 0.115. In 2D
-   weights 1 and 1.15 have 0.076 and 0.124 (docs/weights.md). An array sigma may dominate some rows: there over-relaxation
+/* With lines along one of three axes, and a stretch of 30 : 1, weights 1, 1.1 and 1.2 have the factors 0.160, 0.115 and 0.115.
+   In 2D weights 1 and 1.15 have 0.076 and 0.124 (docs/weights.md). An array sigma may dominate some rows: there over-relaxation
    diverges. */
 static const double OVER_RELAXATION_3D = 1.1;
 

@@ -2,8 +2,8 @@
 module layout_c
   use, intrinsic :: iso_c_binding
   implicit none
-  integer(c_size_t), bind(C) :: c_problem(18), c_array_layout(4), c_stencil(6), c_params(28), c_async_params(11), &
-    c_level_plan(7), c_plan_info(24), c_level_report(4), &
+  integer(c_size_t), bind(C) :: c_problem(18), c_array_layout(4), c_stencil(6), c_params(29), c_async_params(11), &
+    c_level_plan(7), c_plan_info(25), c_level_report(4), &
     c_report(17)
 end module
 
