@@ -100,6 +100,37 @@ static void one_line_is_the_problem(void **state)
   }
 }
 
+/* A single line in 2D and 3D, with walls beside it: the coarse solver takes it with coefficients of any kind. */
+static void a_line_with_walls_beside_it(void **state)
+{
+  static const shape lines[] = {{2, {30, 1, 1}, GMG_CELL, "dndr"},  {2, {1, 30, 1}, GMG_CELL, "drpp"},    {3, {30, 1, 1}, GMG_CELL, "dndrrd"},
+                                {3, {1, 30, 1}, GMG_CELL, "drnndd"}, {3, {1, 1, 30}, GMG_VERTEX, "dddddn"}, {3, {1, 1, 2000}, GMG_CELL, "drrdpp"}};
+  (void)state;
+  for (int i = 0; i < COUNT(lines); i++)
+    for (int kind = 1; kind < 8; kind++) {
+      gmg_problem p = shaped_problem(&lines[i]);
+      gmg_params q = params_for_cycles();
+      const size_t n = unknowns(&p);
+      double *f = field(n, 1), *u = field(n, 0), *beta[3] = {field(3 * n + 1, 2), field(3 * n + 1, 3), field(3 * n + 1, 4)};
+      double *sigma = field(n, 5);
+      gmg_report r;
+      for (size_t c = 0; c < 3 * n + 1; c++)
+        for (int a = 0; a < 3; a++) beta[a][c] += 0.6;
+      for (size_t c = 0; c < n; c++) sigma[c] += 0.5;
+      for (int a = 0; a < 3; a++) p.h[a] = 0.3 + 0.1 * a;
+      if (kind & 1) p.sigma = sigma;
+      if ((kind & 6) == 2) p.beta = beta[0];
+      for (int a = 0; a < p.dim && (kind & 6) == 4; a++) p.beta_face[a] = beta[a];
+      q.smoother = gmg_smoother_by_name("lines"), q.precision = GMG_PRECISION_SAME, q.accel = GMG_ACCEL_NONE, q.rtol = 1e-10;
+      q.line_axes = lines[i].n[0] > 1 ? 1 : lines[i].n[1] > 1 ? 2 : 4;
+      session s = begin_solver(&p, &q, 1);
+      assert_ok(s.context, solve_in(&s, f, u, &r));
+      assert_below(r.cycles, 2);
+      end_solver(&s);
+      free(f), free(u), free(sigma), free(beta[0]), free(beta[1]), free(beta[2]);
+    }
+}
+
 static gmg_report solved(const medium *m, const char *name, const gmg_smoother **chosen)
 {
   gmg_params q = params_for_cycles();
@@ -233,7 +264,7 @@ static void async_is_kept(void **state)
 int main(int argc, char **argv)
 {
   only(argc, argv);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(lines_are_solved), cmocka_unit_test(one_line_is_the_problem),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(lines_are_solved), cmocka_unit_test(one_line_is_the_problem), cmocka_unit_test(a_line_with_walls_beside_it),
                                      cmocka_unit_test(media_whose_strong_axis_changes), cmocka_unit_test(one_stretched_axis),
                                      cmocka_unit_test(weights_are_near_their_best), cmocka_unit_test(async_is_kept)};
   return run_selected(tests);
