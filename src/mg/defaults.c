@@ -90,6 +90,15 @@ static void use_default_preset(gmg_params *q)
   q->smoother = NULL;
 }
 
+int gmg_leaves_smoother_open(const gmg_params *given)
+{
+  static const gmg_async_params zeros;
+  gmg_params usual;
+  gmg_params_init(&usual, sizeof usual);
+  return !given->smoother && (memcmp(&given->async, &zeros, sizeof zeros) == 0 ||
+                              memcmp(&given->async, &usual.async, sizeof usual.async) == 0);
+}
+
 /* The first preset is the default. Those of the smoothers follow. */
 static const char default_name[] = "default";
 

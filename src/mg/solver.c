@@ -77,7 +77,7 @@ static gmg_status take_arguments(gmg_solver *s, gmg_context *c, const gmg_proble
   const gmg_layout f = gmg_array_of_f(&s->problem, NULL).layout, u = gmg_array_of_u(&s->problem, NULL).layout;
   const gmg_layout own = gmg_layout_packed(f.n);
   s->layouts = (gmg_residual_layouts){f, u, own}, s->layouts_with_f_eff = (gmg_residual_layouts){own, u, own};
-  s->smoother_is_auto = !copied.smoother;
+  s->smoother_is_auto = gmg_leaves_smoother_open(&copied);
   s->symmetric = s->params.symmetric || s->params.accel == GMG_ACCEL_CG;
   s->coarse_ops = gmg_coarsest_of(s->params.coarse);
   return GMG_OK;

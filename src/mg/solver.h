@@ -105,7 +105,7 @@ struct gmg_solver {
   gmg_medium medium;     /* from which the smoother was chosen */
   int cycle_is_auto;        /* params.cycle was GMG_CYCLE_AUTO, and a slow solve may change it */
   int coarse_is_auto;       /* params.coarse was GMG_COARSE_AUTO */
-  int smoother_is_auto;     /* params.smoother was NULL */
+  int smoother_is_auto;     /* gmg_leaves_smoother_open() */
   int singular;
   int symmetric;         /* the cycle is to be its own adjoint: the upward leg sweeps in reversed order */
   int has_boundary_values; /* some face was given boundary values other than 0, now or earlier */
@@ -212,6 +212,7 @@ static inline void gmg_add_correction(const gmg_solver *s, gmg_correction c, voi
 extern const gmg_option gmg_cycle_options[];
 int gmg_is_default_smoother(const gmg_smoother *s); /* or none was given */
 gmg_problem gmg_problem_resolved(const gmg_problem *given);
+int gmg_leaves_smoother_open(const gmg_params *given); /* neither a smoother nor a parameter of the default one is given */
 gmg_params gmg_params_resolved(const gmg_params *given, const gmg_problem *problem);
 
 /* check.c: checks every argument before anything is built, and resolves it. Error texts name the argument and its value.

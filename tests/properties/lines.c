@@ -256,6 +256,12 @@ static void async_is_kept(void **state)
   q.smoother = gmg_smoother_by_name("async");
   assert_ok(c, gmg_plan(c, &m.p, &q, plan));
   assert_true(plan->smoother == gmg_smoother_by_name("async") && plan->line_axes == 0);
+  q.smoother = NULL, q.async.overlap = 2;
+  assert_ok(c, gmg_plan(c, &m.p, &q, plan));
+  assert_true(plan->smoother == gmg_smoother_by_name("async") && plan->overlap == 2);
+  const gmg_params zeros = {.direct = GMG_DIRECT_NEVER};
+  assert_ok(c, gmg_plan(c, &m.p, &zeros, plan));
+  assert_true(plan->smoother == gmg_smoother_by_name("lines"));
   free_medium(&m);
   gmg_context_destroy(c);
   free(plan);
