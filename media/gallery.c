@@ -191,7 +191,7 @@ static double *values_of(const medium_kind *k, const gmg_problem *p, double stre
   const size_t n[3] = {p->n[0] + (axis == 0), p->n[1] + (axis == 1), p->n[2] + (axis == 2)}, count = n[0] * n[1] * n[2];
   double *values = malloc(count * sizeof *values);
   for (size_t c = 0; c < count && values; c++) {
-    medium_place at = {.dim = p->dim, .i = {c % n[0], c / n[0] % n[1], c / (n[0] * n[1])}, .n = {p->n[0], p->n[1], p->n[2]}};
+    medium_place at = {.dim = p->dim, .i = {c % n[0], c / n[0] % n[1], c / (n[0] * n[1])}};
     for (int b = 0; b < 3; b++) at.x[b] = ((double)at.i[b] + (b == axis ? 0 : 0.5)) / (double)p->n[b];
     values[c] = axis >= 0 ? k->face(&at, strength, axis) : k->beta ? k->beta(&at, strength) : k->sigma(&at, strength);
   }

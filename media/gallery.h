@@ -12,11 +12,11 @@ typedef struct medium {
   double *beta, *face[3], *sigma, *coord[3];
 } medium;
 
-/* A cell or unknown: position, indices, and unknowns along each axis. */
+/* A cell or unknown: its position and its indices. */
 typedef struct medium_place {
   int dim;
   double x[3];
-  size_t i[3], n[3];
+  size_t i[3];
 } medium_place;
 
 typedef struct medium_kind {

@@ -84,11 +84,11 @@ static gmg_status take_arguments(gmg_solver *s, gmg_context *c, const gmg_proble
 }
 
 /* Replaces the default smoother where another suits the medium, and its parameters that depend on the medium. */
-static void choose_smoother(gmg_solver *s)
+static void choose_smoother(gmg_solver *s, const gmg_problem *p)
 {
-  const gmg_operator_kind *kind = gmg_operator_kind_of(&s->problem);
-  s->medium = gmg_medium_of(&s->problem);
-  s->medium.turn = s->coefficients.turn;
+  const gmg_operator_kind *kind = gmg_operator_kind_of(p);
+  s->medium = gmg_medium_of(p);
+  s->medium.turn = gmg_measure_turn(&s->exec, p);
   const gmg_smoother *better = s->smoother_is_auto ? gmg_smoother_for(&s->medium, &s->exec, kind) : NULL;
   if (better && s->params.direct != GMG_DIRECT_ALWAYS) s->params.smoother = better;
   gmg_smoother_adapt(&s->medium, &s->params);
@@ -109,7 +109,7 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *gi
   s->grid = gmg_grid_ops_of(&s->exec);
   GMG_TRY(gmg_check_coefficients(&s->exec, p, &s->coefficients));
   GMG_TRY(gmg_check_symmetry(s, p, &s->coefficients));
-  choose_smoother(s);
+  choose_smoother(s, p);
   s->singular = gmg_is_singular(p, s->coefficients.sigma_most);
   s->mg.up = s->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP;
   s->clock.timer = -1;

@@ -47,7 +47,6 @@ typedef struct gmg_scales {
 /* Ranges and means of the coefficient arrays. */
 typedef struct gmg_coefficients {
   double beta_mean[3], beta_least, beta_most; /* 1 if beta is not given */
-  double turn; /* as in gmg_medium */
   double sigma_least, sigma_mean, sigma_most;
   char asymmetry[GMG_ASYMMETRY_TEXT]; /* as in gmg_measured */
 } gmg_coefficients;
@@ -222,6 +221,7 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *resolved_problem,
                             gmg_params *resolved); /* copied: given, in a struct of this version */
 
 /* hierarchy/coefficients.c: checks the arrays and refuses bad values; stores them on all levels */
+double gmg_measure_turn(const gmg_exec *e, const gmg_problem *p); /* gmg_medium::turn. At create only: updates keep the smoother */
 gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_coefficients *found);
 /* Refuses a matrix that is not symmetric where the parameters need one, or where it is singular. */
 gmg_status gmg_check_symmetry(const gmg_solver *s, const gmg_problem *p, const gmg_coefficients *found);

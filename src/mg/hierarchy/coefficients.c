@@ -87,7 +87,7 @@ static gmg_status measure(const gmg_exec *e, const gmg_problem *p, gmg_coefficie
 
 /* How much the axis of strong couplings changes, for gmg_medium. Only coefficients on faces are measured: a value for each unknown
    conducts equally well along all axes. */
-static double measure_turn(const gmg_exec *e, const gmg_problem *p)
+double gmg_measure_turn(const gmg_exec *e, const gmg_problem *p)
 {
   double turn = 1;
   for (int a = 0; a < p->dim && p->beta_face[0] && gmg_array_ops_of(e)->ratios; a++)
@@ -168,10 +168,9 @@ gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_c
   const double largest = gmg_type_traits_of(p->type)->largest / 64;
   double narrowest, widest;
   gmg_range r;
-  *found = (gmg_coefficients){.beta_mean = {1, 1, 1}, .beta_least = 1, .beta_most = 1, .turn = 1};
+  *found = (gmg_coefficients){.beta_mean = {1, 1, 1}, .beta_least = 1, .beta_most = 1};
   find_widths(p, &narrowest, &widest);
   GMG_TRY(check_beta(e, p, found));
-  found->turn = measure_turn(e, p);
   entry_magnitude size = {"beta / h^2", found->beta_least / widest / widest, found->beta_most / narrowest / narrowest};
   GMG_TRY(measure(e, p, found, &size));
   GMG_TRY(check_shift(e, p, size));
