@@ -117,7 +117,7 @@ static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f,
                         gmg_total *to)
 {
   static const char what[] = "residual norm";
-  const gmg_columns p = gmg_columns_of(A->n);
+  const gmg_columns p = gmg_columns_of(e, A->n);
   const gmg_sum_target sums = gmg_sums_to(e, to);
   gmg_uniform s;
   gmg_any_columns any;

@@ -27,15 +27,16 @@ static inline gmg_tiles gmg_tiles_of(const size_t n[3], unsigned max_across, uns
   return t;
 }
 
-/* One thread for every column of a level. */
+/* One thread for every column of a level, or for a part of it: small levels are limited by the latency of memory. */
 typedef struct gmg_columns {
   gmg_tiles tiles;
   unsigned n[3];
 } gmg_columns;
 
-static inline gmg_columns gmg_columns_of(const size_t n[3])
+static inline gmg_columns gmg_columns_of(const gmg_exec *e, const size_t n[3])
 {
-  return {gmg_tiles_of(n, n[1] < 8 ? GMG_THREADS : 32, 32, 32, 0), {(unsigned)n[0], (unsigned)n[1], (unsigned)n[2]}};
+  const size_t blocks = 4 * (size_t)gmg_device_of(e)->processors;
+  return {gmg_tiles_of(n, n[1] < 8 ? GMG_THREADS : 32, 32, 2, blocks), {(unsigned)n[0], (unsigned)n[1], (unsigned)n[2]}};
 }
 
 static inline gmg_launch_shape gmg_shape_of(const gmg_tiles &t, int sums = 0)

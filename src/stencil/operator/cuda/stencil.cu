@@ -82,7 +82,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
 static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
 {
   const char *what = f ? "residual" : "operator";
-  const gmg_columns p = gmg_columns_of(A->n);
+  const gmg_columns p = gmg_columns_of(e, A->n);
   const auto kernel = f ? GMG_BY_KIND(A, residual_kernel, 0) : GMG_BY_KIND(A, residual_kernel, 1);
   gmg_uniform s;
   gmg_any_columns any;
@@ -279,7 +279,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
 static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x,
                          void *q)
 {
-  const gmg_columns columns = gmg_columns_of(A->n);
+  const gmg_columns columns = gmg_columns_of(e, A->n);
   const gmg_sum_target sums = gmg_sums_on_device(e);
   gmg_face_columns w;
   add_correction(e, A->cells, c, (const double *)&d->beta, p);

@@ -191,7 +191,7 @@ extern "C" void R(gmg_prolong_faces_cuda)(const gmg_exec *e, const gmg_operator 
   const gmg_points p = gmg_points_of(gmg_layout_of(A));
   if (prolong_face_pairs(e, A, map, c, u)) return;
   if (A->dim == 3) {
-    const gmg_columns s = gmg_columns_of(A->n);
+    const gmg_columns s = gmg_columns_of(e, A->n);
     gmg_launch(e, "prolongation", prolong_face_columns_kernel, gmg_shape_of(s.tiles), *A, gmg_maps_of(map), s, c, u);
     return;
   }
