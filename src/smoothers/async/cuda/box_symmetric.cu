@@ -39,11 +39,36 @@ static __device__ __forceinline__ void line_sums(const async_symmetric_entries &
   side->odd = a.at[1][1][0] * y.odd + a.at[1][0][1] * z.odd + a.at[1][1][1] * yz.odd;
 }
 
-/* Relaxes up to ROWS lines y, y + 2, ... of plane z, those in the part of the tile that is relaxed. odd_first: the odd columns of
-   the tile before the even ones. Everything is computed for all ROWS lines, because without branches their instructions overlap. */
+/* Relaxes the columns of one line, of one colour after the other. v: values of the line. b: its right-hand side less what the lines
+   around it contribute. odd_first: the odd columns of the tile before the even ones. even, odd: whether the column is relaxed. */
+template <int odd_first>
+static __device__ __forceinline__ pair relax_columns(const async_symmetric_entries &a, real step, pair v, pair b, int even, int odd)
+{
+  const unsigned all = 0xffffffffu;
+#pragma unroll
+  for (int half = 0; half < 2; half++) {
+    if (half != odd_first) {
+      const scalar near = v.even + __shfl_down_sync(all, v.even, 1);
+      if (odd) v.odd += step * (b.odd - a.at[1][0][0] * near - a.at[0][0][0] * v.odd);
+    } else {
+      const scalar near = v.odd + __shfl_up_sync(all, v.odd, 1);
+      if (even) v.even += step * (b.even - a.at[1][0][0] * near - a.at[0][0][0] * v.even);
+    }
+  }
+  return v;
+}
+
+/* What may differ from 0 beside the lines of a colour. Only in the first sweep from zero is it not everything. */
+typedef struct {
+  int plane;  /* the lines before and after them in their plane */
+  int planes; /* the planes beside theirs */
+} known_lines;
+
+/* Relaxes up to ROWS lines y, y + 2, ... of plane z, those in the part of the tile that is relaxed. Everything is computed for all
+   ROWS lines, because without branches their instructions overlap. */
 template <int odd_first>
 static __device__ __forceinline__ void relax_rows(const async_symmetric_entries &a, const box_place &p, real step,
-                                                  symmetric_tile &t, int y, int z, int lane)
+                                                  known_lines known, symmetric_tile &t, int y, int z, int lane)
 {
   enum { ROW = LINE / 2, PLANE = (SIDE + BEYOND) * ROW }; /* pairs */
   const unsigned all = 0xffffffffu;
@@ -53,32 +78,28 @@ static __device__ __forceinline__ void relax_rows(const async_symmetric_entries 
   pair beside[ROWS + 1], around[ROWS + 1]; /* rows between the own ones: of this plane, and of the two planes beside it */
   pair own[ROWS], across[ROWS];            /* own rows, likewise */
 #pragma unroll
-  for (int m = 0; m <= ROWS; m++) {
-    const pair *const row = here + (2 * m - 1) * ROW;
-    beside[m] = row[0], around[m] = plus(row[-PLANE], row[PLANE]);
+  for (int m = 0; m <= ROWS; m++) beside[m] = around[m] = pair{0, 0};
+#pragma unroll
+  for (int m = 0; m < ROWS; m++) own[m] = here[2 * m * ROW], across[m] = pair{0, 0};
+  if (known.plane)
+#pragma unroll
+    for (int m = 0; m <= ROWS; m++) beside[m] = here[(2 * m - 1) * ROW];
+  if (known.planes) {
+#pragma unroll
+    for (int m = 0; m <= ROWS; m++) around[m] = plus(here[(2 * m - 1) * ROW - PLANE], here[(2 * m - 1) * ROW + PLANE]);
+#pragma unroll
+    for (int m = 0; m < ROWS; m++) across[m] = plus(here[2 * m * ROW - PLANE], here[2 * m * ROW + PLANE]);
   }
 #pragma unroll
   for (int m = 0; m < ROWS; m++) {
-    const pair *const row = here + 2 * m * ROW;
-    own[m] = row[0], across[m] = plus(row[-PLANE], row[PLANE]);
-  }
-#pragma unroll
-  for (int m = 0; m < ROWS; m++) {
-    pair v = own[m], middle, side;
-    const pair b = rhs[2 * m * ROW];
-    line_sums(a, plus(beside[m], beside[m + 1]), across[m], plus(around[m], around[m + 1]), &middle, &side);
-    const scalar even_sum = b.even - middle.even - (side.odd + __shfl_up_sync(all, side.odd, 1));
-    const scalar odd_sum = b.odd - middle.odd - (side.even + __shfl_down_sync(all, side.even, 1));
-#pragma unroll
-    for (int half = 0; half < 2; half++) {
-      if (half != odd_first) {
-        const scalar near = v.even + __shfl_down_sync(all, v.even, 1);
-        if (odd) v.odd += step * (odd_sum - a.at[1][0][0] * near - a.at[0][0][0] * v.odd);
-      } else {
-        const scalar near = v.odd + __shfl_up_sync(all, v.odd, 1);
-        if (even) v.even += step * (even_sum - a.at[1][0][0] * near - a.at[0][0][0] * v.even);
-      }
+    pair b = rhs[2 * m * ROW];
+    if (known.plane | known.planes) {
+      pair middle, side;
+      line_sums(a, plus(beside[m], beside[m + 1]), across[m], plus(around[m], around[m + 1]), &middle, &side);
+      b.even = b.even - middle.even - (side.odd + __shfl_up_sync(all, side.odd, 1));
+      b.odd = b.odd - middle.odd - (side.even + __shfl_down_sync(all, side.even, 1));
     }
+    const pair v = relax_columns<odd_first>(a, step, own[m], b, even, odd);
     if (y + 2 * m < p.end[1]) here[2 * m * ROW] = v;
   }
 }
@@ -146,8 +167,10 @@ static __global__ void __launch_bounds__(32 * WARPS, 2)
       const int colour = how.reversed ? 3 - stage % 4 : stage % 4;
       const int y = p.first[1] + (((p.origin[1] + p.first[1]) & 1) != (colour & 1)) + 2 * ROWS * (warp % 2);
       const int z = p.first[2] + (((p.origin[2] + p.first[2]) & 1) != (colour >> 1)) + 2 * (warp / 2);
-      if (z < p.end[2] && odd_first) relax_rows<1>(a, p, step, t, y, z, lane);
-      else if (z < p.end[2]) relax_rows<0>(a, p, step, t, y, z, lane);
+      const int later = !from_zero || stage >= 4;
+      const known_lines known = {later || stage & 1, later || stage & 2};
+      if (z < p.end[2] && odd_first) relax_rows<1>(a, p, step, known, t, y, z, lane);
+      else if (z < p.end[2]) relax_rows<0>(a, p, step, known, t, y, z, lane);
       __syncthreads();
     }
     for (int line = warp; line < OWN * OWN; line += WARPS) {
