@@ -17,7 +17,6 @@ typedef struct gmg_bottom_level {
   double volume;                      /* sum of the control volumes */
   double omega;                       /* relaxation weight */
   int operator_dependent;             /* prolongation to this level depends on the coefficients */
-  int restriction_keeps_mean;         /* but for rounding, restricted residuals have the same mean */
 } gmg_bottom_level;
 
 typedef struct gmg_bottom_problem {

@@ -18,8 +18,6 @@ typedef struct gmg_level {
   double volume;           /* sum of the control volumes */
   double unit_coupling[3]; /* typical couplings for beta = 1 */
   double unit_reaction_from_walls[3]; /* wall terms of axes with one unknown, for beta = 1 */
-  int restriction_keeps_mean; /* but for rounding: restricted residuals have the same mean. Full weighting changes it between
-                              vertices of which the coarse ones are not every second */
   int operator_dependent;  /* prolongation depends on the coefficients. Not in symmetric cycles, because its adjoint is
                               expensive */
   gmg_map prolong[3];      /* from the next coarser level; all maps connect these two levels */

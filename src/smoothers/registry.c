@@ -95,10 +95,10 @@ unsigned gmg_exact_axes(const gmg_params *params)
   return b && b->exact_axes ? b->exact_axes(params) : 0;
 }
 
-int gmg_bottom_sweeps(const gmg_params *params, const gmg_operator_kind *kind)
+int gmg_bottom_sweeps(const gmg_params *params, const gmg_operator *A)
 {
   const gmg_builtin_smoother *b = gmg_builtin_of(params->smoother);
-  return b && kind == &gmg_seven_point && b->bottom_sweeps ? b->bottom_sweeps(params) : 0;
+  return b && A->kind == &gmg_seven_point && b->bottom_sweeps ? b->bottom_sweeps(params, A) : 0;
 }
 
 gmg_symbol_function *gmg_symbol_of(const gmg_smoother *s)

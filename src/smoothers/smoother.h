@@ -59,9 +59,9 @@ enum { GMG_STRETCH_LIMIT = 3 };
 typedef struct gmg_builtin_smoother {
   gmg_smoother base;                    /* the public part */
   gmg_symbol_function *symbol;          /* NULL: gmg_plan() predicts no factor */
-  /* The number of sweeps of a bottom solver (red-black, coarse/bottom.h) over a small level that are equivalent to one step. One
+  /* The number of sweeps of a bottom solver (red-black, coarse/bottom.h) over the small level A that are equivalent to one step. One
      kernel can then process all small levels of a cycle. NULL or 0: a step is not equivalent to such sweeps. */
-  int (*bottom_sweeps)(const gmg_params *params);
+  int (*bottom_sweeps)(const gmg_params *params, const gmg_operator *A);
   /* Whether gmg should choose this smoother for the medium. NULL: never. If none suits, gmg chooses the default. */
   int (*suits)(const gmg_medium *m);
   /* Chooses parameters that are 0, and that depend on the medium. NULL: there are none. */
@@ -81,7 +81,7 @@ const gmg_builtin_smoother *gmg_builtin_of(const gmg_smoother *s); /* NULL: a us
 /* Of params->smoother. NULL: not available for this kind of operator */
 const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_params *params, const gmg_exec *e, const gmg_operator_kind *kind);
 unsigned gmg_smoother_traits(const gmg_params *params, int threads); /* GMG_SMOOTHER_* bits of params->smoother */
-int gmg_bottom_sweeps(const gmg_params *params, const gmg_operator_kind *kind); /* of params->smoother; 0: none */
+int gmg_bottom_sweeps(const gmg_params *params, const gmg_operator *A); /* of params->smoother; 0: none */
 unsigned gmg_exact_axes(const gmg_params *params); /* of params->smoother, as bits 1 << axis */
 /* The smoother that suits the medium and is available for this kind of operator; NULL: there is none. */
 const gmg_smoother *gmg_smoother_for(const gmg_medium *m, const gmg_exec *e, const gmg_operator_kind *kind);

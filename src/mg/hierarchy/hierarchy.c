@@ -129,7 +129,6 @@ static gmg_status connect(gmg_solver *s, int l, const gmg_axis fine[3], const gm
 {
   gmg_level *L = &s->level[l];
   GMG_TRY(create_maps(s, s->levels_exec, L, fine, coarse));
-  L->restriction_keeps_mean = L->restrict_[0].keeps_mean && L->restrict_[1].keeps_mean && L->restrict_[2].keeps_mean;
   if (l < s->outer_levels && s->params.fmg > 0) GMG_TRY(create_maps(s, &s->exec, &s->outer[l], fine, coarse));
   gmg_choose_legs(&s->mg, l);
   return GMG_OK;

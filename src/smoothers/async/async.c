@@ -45,8 +45,9 @@ static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_
 }
 
 /* A small level is a single block, unless the caller chose the block. */
-static int bottom_sweeps(const gmg_params *p)
+static int bottom_sweeps(const gmg_params *p, const gmg_operator *A)
 {
+  (void)A;
   const int chosen = p->async.block[0] || p->async.block[1] || p->async.block[2];
   return p->async.local == GMG_LOCAL_RED_BLACK && !chosen ? local_sweeps_of_a_step(p) : 0;
 }

@@ -225,9 +225,6 @@ typedef struct {
   size_t colour, phase;
 } part;
 
-/* 1 if the last line along the axis and the first have the same colour and are neighbours. */
-static size_t seam(const gmg_operator *A, int a) { return A->wraps[a] && A->n[a] % 2; }
-
 /* The axis along which lanes are beside each other, and the third one. */
 static bundle bundle_along(int axis) { return (bundle){.axis = axis, .beside = axis == 0, .third = axis == 2 ? 1 : 2}; }
 
@@ -243,7 +240,7 @@ static bundle bundle_at(const gmg_operator *A, int axis, part p, size_t t)
   bundle b = bundle_along(axis);
   const size_t in_row = bundles_in_row(A, &b), n = A->n[b.beside], width = 2 * lanes_of(axis), from = t % in_row * width;
   b.other = t / in_row;
-  const size_t phase = seam(A, b.third) && b.other + 1 == A->n[b.third], at_seam = seam(A, b.beside);
+  const size_t phase = gmg_odd_seam(A, b.third) && b.other + 1 == A->n[b.third], at_seam = gmg_odd_seam(A, b.beside);
   size_t end = from + width < n ? from + width : n;
   b.first = from + (p.colour + b.other + from) % 2;
   if (end == n) end -= at_seam; /* the last line is in the next phase */
@@ -345,7 +342,7 @@ static void relax_both(const gmg_smoother_level *l, int axis, int reversed, cons
 static void sweep_along(const gmg_smoother_level *l, int axis, int reversed, const fields *x, scalar *room)
 {
   const bundle b = bundle_along(axis);
-  const size_t phases = 1 + seam(l->A, b.beside) + seam(l->A, b.third), parts = 2 * phases;
+  const size_t phases = 1 + gmg_odd_seam(l->A, b.beside) + gmg_odd_seam(l->A, b.third), parts = 2 * phases;
   if (phases == 1) relax_both(l, axis, reversed, x, room);
   for (size_t i = 0; i < parts && phases > 1; i++) {
     const size_t at = reversed ? parts - 1 - i : i;

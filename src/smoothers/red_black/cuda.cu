@@ -71,7 +71,7 @@ static void sweep_by_colours(const gmg_smoother_level *l, const void *f, void *u
 {
   const gmg_operator *A = l->A;
   const double omega = weight_of(l);
-  part x = {0, 0, 0, {A->wraps[0] && A->n[0] % 2, A->wraps[1] && A->n[1] % 2, A->wraps[2] && A->n[2] % 2}};
+  part x = {0, 0, 0, {gmg_odd_seam(A, 0), gmg_odd_seam(A, 1), gmg_odd_seam(A, 2)}};
   const size_t phases = (size_t)(1 + x.seam[0] + x.seam[1] + x.seam[2]);
   const size_t seam_parts = phases > 1 ? 2 * phases : 0, parts = seam_parts + 2 * phases;
   const size_t n[3] = {(A->n[0] + 1) / 2, A->n[1], A->n[2]};

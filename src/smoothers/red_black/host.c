@@ -15,15 +15,12 @@
 
 enum { SEAM_WIDTH = 2 }; /* layers on each side of a seam */
 
-/* 1 if the last unknown of the axis and the first have the same colour and are neighbours. */
-static size_t seam(const gmg_operator *A, int a) { return A->wraps[a] && A->n[a] % 2; }
-
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 static int near_seam(const gmg_operator *A, int a, size_t i)
 {
-  return seam(A, a) && (i < SEAM_WIDTH || i + SEAM_WIDTH >= A->n[a]);
+  return gmg_odd_seam(A, a) && (i < SEAM_WIDTH || i + SEAM_WIDTH >= A->n[a]);
 }
 
 /* One colour in one phase, everywhere or near seams only. */
@@ -54,18 +51,18 @@ GMG_INLINE void relax_part(const int dim, const int kind, const gmg_smoother_lev
                            real omega)
 {
   const gmg_operator *A = level->A;
-  const size_t tasks = gmg_tasks(A), n = A->n[0], last = n - seam(A, 0); /* from `last` on the phase is larger by one */
+  const size_t tasks = gmg_tasks(A), n = A->n[0], last = n - gmg_odd_seam(A, 0); /* from `last` on the phase is larger by one */
 #pragma omp parallel for schedule(static) num_threads(level->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL_SWEEP)
   for (size_t t = 0; t < tasks; t++) {
     const gmg_task w = gmg_task_at(A, t);
-    const size_t phase = (seam(A, 1) && w.j == A->n[1] - 1) + (seam(A, 2) && w.k == A->n[2] - 1);
-    if (p.phase != phase && p.phase != phase + seam(A, 0)) continue;
+    const size_t phase = (gmg_odd_seam(A, 1) && w.j == A->n[1] - 1) + (gmg_odd_seam(A, 2) && w.k == A->n[2] - 1);
+    if (p.phase != phase && p.phase != phase + gmg_odd_seam(A, 0)) continue;
     const size_t begin = p.phase == phase ? w.begin : larger(last, w.begin);
     const size_t end = p.phase == phase ? smaller(w.end, last) : w.end;
     const gmg_line l = gmg_line_at(A, u, w.j, w.k);
     if (!p.near_seam || near_seam(A, 1, w.j) || near_seam(A, 2, w.k)) {
       relax(dim, kind, &l, &w, f + w.offset, u + w.offset, p.colour, NULL, omega, begin, end);
-    } else if (seam(A, 0)) {
+    } else if (gmg_odd_seam(A, 0)) {
       const size_t far = n > 2 * SEAM_WIDTH ? n - SEAM_WIDTH : SEAM_WIDTH;
       relax(dim, kind, &l, &w, f + w.offset, u + w.offset, p.colour, NULL, omega, begin, smaller(end, SEAM_WIDTH));
       relax(dim, kind, &l, &w, f + w.offset, u + w.offset, p.colour, NULL, omega, larger(begin, far), end);
@@ -114,7 +111,7 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
 {
   (void)state;
   const real omega = (real)gmg_weight_red_black(l->A, l->params);
-  const size_t phases = 1 + seam(l->A, 0) + seam(l->A, 1) + seam(l->A, 2);
+  const size_t phases = 1 + gmg_odd_seam(l->A, 0) + gmg_odd_seam(l->A, 1) + gmg_odd_seam(l->A, 2);
   const size_t seam_parts = phases > 1 ? 2 * phases : 0, parts = seam_parts + 2 * phases;
   const int reversed = leg == GMG_LEG_UP_REVERSED;
   const int in_one_pass = phases == 1 && l->A->dim > 1 && l->A->n[0] <= GMG_SEGMENT;

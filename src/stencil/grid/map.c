@@ -280,26 +280,6 @@ static int column_of(int i, int n, int periodic)
   return periodic ? gmg_wrap_modulo_32(i, n) : i < 0 ? 0 : i >= n ? n - 1 : i;
 }
 
-/* Whether a restriction keeps the mean: whether each column's weights, multiplied by the volumes of their rows, add up to the
-   column's volume. Returns 0 if memory is short. */
-static int find_mean(const table *t, const gmg_axis *fine, const gmg_axis *coarse, int *keeps_mean)
-{
-  int keeps = t->rows == coarse->n && t->cols == fine->n;
-  *keeps_mean = 0;
-  if (!keeps) return 1;
-  double *left = allocate(t->cols * sizeof *left);
-  if (!left) return 0;
-  for (size_t c = 0; c < t->cols; c++) left[c] = volume_of(fine, (long)c);
-  for (size_t r = 0; r < t->rows; r++)
-    for (int m = 0; m < t->width; m++)
-      left[column_of(t->first[r] + m, (int)t->cols, gmg_axis_periodic(fine))] -=
-          t->weight[r * (size_t)t->width + (size_t)m] * volume_of(coarse, (long)r);
-  for (size_t c = 0; c < t->cols; c++) keeps = keeps && fabs(left[c]) <= 1e-12 * volume_of(fine, (long)c);
-  release(left);
-  *keeps_mean = keeps;
-  return 1;
-}
-
 /* The largest number such that so many successive rows always read at most `most` columns. */
 static int rows_that_read(const table *t, int most)
 {
@@ -400,14 +380,13 @@ static gmg_status upload(gmg_exec *e, const table *t, int periodic, gmg_map *map
 /* Builds the table of a map, and describes it. */
 static gmg_status describe(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, const gmg_axis *coarse, table *t, gmg_map *map)
 {
-  int keeps_mean;
-  if (!build(t, kind, fine, coarse) || !find_mean(t, fine, coarse, &keeps_mean))
+  if (!build(t, kind, fine, coarse))
     return gmg_fail(e->context, GMG_ERR_MEMORY, "transfer map of %zu unknowns could not be allocated", fine->n);
   narrow(t);
   *map = (gmg_map){.rows = (int)t->rows, .cols = (int)t->cols, .width = t->width};
   find_repetition(t, map);
   map->pairs = has_values(kind) ? find_pairs(t) : GMG_PAIRS_NONE;
-  map->keeps_mean = keeps_mean, map->rows_in_tile[0] = rows_that_read(t, GMG_TILE_COLUMNS);
+  map->rows_in_tile[0] = rows_that_read(t, GMG_TILE_COLUMNS);
   map->rows_in_tile[1] = rows_that_read(t, GMG_TILE_LINES);
   return GMG_OK;
 }

@@ -25,8 +25,6 @@ typedef enum {
 typedef struct gmg_map {
   int rows, cols, width;
   gmg_pairs pairs;
-  int keeps_mean;     /* of restrictions, but for rounding: the rows' values and the columns' have the same mean, weighted by
-                         control volumes */
   int rows_in_tile[2]; /* how many successive rows, wherever they begin, read at most as many columns as a tile has along its
                           first and its second axis */
   int begin, end;     /* the rows begin .. end - 1 repeat: every `period` rows the weights recur, and first grows by

@@ -1,5 +1,5 @@
-/* The layouts of a level's fields, and of the caller's arrays on the finest level. Compiled as C and as CUDA. Calls core; included
-   by stencil, smoothers, coarse and mg. */
+/* The layouts of a level's fields, and of the caller's arrays on the finest level; and seams of odd size. Compiled as C and as CUDA.
+   Calls core; included by stencil, smoothers, coarse and mg. */
 #ifndef GMG_STENCIL_OPERATOR_FIELDS_H
 #define GMG_STENCIL_OPERATOR_FIELDS_H
 
@@ -8,6 +8,9 @@
 #include "core/layout.h"
 
 GMG_INLINE gmg_layout gmg_layout_of(const gmg_operator *A) { return gmg_layout_packed(A->n); }
+
+/* Whether two unknowns of the same colour meet at the seam of an axis, because its size is odd. */
+GMG_INLINE int gmg_odd_seam(const gmg_operator *A, int axis) { return A->wraps[axis] && A->n[axis] % 2; }
 
 /* Layouts of f, u and r, for host code: those of the level's own fields, or those in gmg_operator::caller_layouts. One layout is
    chosen alone in functions that run for every line. */

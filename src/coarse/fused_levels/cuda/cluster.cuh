@@ -15,16 +15,20 @@
 /* - MAX_CELLS_WARP: unknowns of a coarsest grid that one warp solves by conjugate gradients.
    - INVERSE_PITCH: distance between rows of the inverse that solves smaller grids.
    - MAX_TAPS: columns in a row of a map.
-   - DIAGONAL_CLASSES: unknowns with the same diagonal, by position along each axis: first, inner, last.
-   - MAX_BLOCKS: blocks of a cluster. */
+   - DIAGONAL_CLASSES: unknowns with the same diagonal, by position along each axis: first, inner, last. */
 enum {
   THREADS = 1024,
   MAX_CELLS_WARP = 128,
   INVERSE_PITCH = MAX_CELLS_INVERSE + 8,
   MAX_TAPS = 4,
-  DIAGONAL_CLASSES = 27,
-  MAX_BLOCKS = 16
+  DIAGONAL_CLASSES = 27
 };
+
+/* What the levels of a solver have beyond their walls. A kernel is compiled for each.
+   - NOTHING: zeros.
+   - IMAGES: neighbours across the seam of an even periodic axis, or images behind a wall that mirrors.
+   - SEAMS: also neighbours across the seam of an odd periodic axis. Two unknowns of the same colour meet there. */
+enum { NOTHING, IMAGES, SEAMS };
 
 /* The rows of a map in the tables: first column and MAX_TAPS weights each. */
 typedef struct {
@@ -43,7 +47,6 @@ typedef struct {
   int halved;                /* planes are coarsened in pairs */
   int averaged;              /* all axes are coarsened in pairs, and residuals are restricted by averaging */
   int gathers_planes;        /* a block needs coarse planes that are stored in other blocks */
-  int changes_mean;          /* the mean of restricted residuals, which a singular problem must not have, is removed */
   unsigned u, f;             /* positions in shared memory, in reals */
   unsigned colour, inner;    /* strides from colour to colour: in u; in f and in a residual */
   float per_half, per_lines; /* 1 / half, 1 / lines of a plane */
@@ -63,7 +66,7 @@ typedef int4 line_neighbours;
    planes. */
 typedef struct {
   int levels, pre, post, reversed, singular, swapped, blocks;
-  int beyond_walls; /* whether a level has a periodic axis, or a wall that mirrors */
+  int beyond_walls; /* NOTHING, IMAGES or SEAMS */
   int inverse; /* position in the tables of a flag and, after it, the coarsest grid's inverse; -1: none; flag: not 0 if usable */
   double rtol;
   unsigned fields, r, all; /* positions in shared memory after the tables, in reals: of f, of a residual, of the end */
@@ -190,10 +193,14 @@ static __device__ __forceinline__ double in_register(double x)
   return x;
 }
 
+/* Whether a level has an odd periodic axis a. */
+static __host__ __device__ __forceinline__ int has_seam(const small_level &L, int a) { return L.ends[a] & GMG_WRAPS && L.n[a] % 2; }
+
 /* A block's own planes of a level. Computed once, because every warp would spend as much time on it as on a sweep. */
 typedef struct {
   int begin, planes;
-  unsigned incoming[2]; /* bytes of each colour that other blocks send, in the two adjacent planes */
+  unsigned incoming[2]; /* bytes that other blocks send in the step of a colour, for the two adjacent planes */
+  unsigned late[2];     /* bytes of a colour that arrive across a seam, in the step after its own */
 } own_planes;
 
 static __shared__ own_planes planes_of_level[GMG_BOTTOM_LEVELS];
@@ -204,11 +211,17 @@ static __device__ __forceinline__ int count_planes(const small_level &L) { retur
 static __device__ __forceinline__ void find_own_planes(const small_level &L, own_planes *to)
 {
   const int begin = first_plane(L), planes = count_planes(L), end = begin + planes, cells = L.n[0] * L.n[1];
+  const int shared = L.blocks > 1 && planes > 0, wraps = L.ends[2] & GMG_WRAPS, seam = has_seam(L, 2);
   to->begin = begin, to->planes = planes;
-  for (int colour = 0; colour < 2; colour++) {
-    const int below = begin > 0 || L.ends[2] & GMG_WRAPS ? (cells + 1 - ((begin - 1 + colour) & 1)) / 2 : 0,
-              above = end < L.n[2] || L.ends[2] & GMG_WRAPS ? (cells + 1 - ((end + colour) & 1)) / 2 : 0;
-    to->incoming[colour] = L.blocks > 1 && planes > 0 ? (unsigned)(below + above) * (unsigned)sizeof(scalar) : 0;
+  to->incoming[0] = to->incoming[1] = to->late[0] = to->late[1] = 0;
+  for (int side = 0; side < 2; side++) {
+    const int at_end = side ? end == L.n[2] : begin == 0, k = side ? (at_end ? 0 : end) : (at_end ? L.n[2] : begin) - 1;
+    for (int colour = 0; colour < 2; colour++) {
+      const unsigned bytes = (unsigned)((cells + 1 - ((k + colour) & 1)) / 2) * (unsigned)sizeof(scalar);
+      if (!shared || (at_end && !wraps)) continue;
+      if (at_end && seam) to->late[colour] += bytes, to->incoming[1 - colour] += bytes;
+      else to->incoming[colour] += bytes;
+    }
   }
 }
 

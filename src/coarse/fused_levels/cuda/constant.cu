@@ -1,5 +1,4 @@
-/* Fused levels for constant coefficients on uniform meshes. Periodic axes have an even size on all levels but the coarsest. One
-   launch runs a cycle on all small levels in shared memory; launching each operation takes five launches per level. It runs on a
+/* Fused levels for constant coefficients on uniform meshes. One launch runs a cycle on all small levels in shared memory; launching each operation takes five launches per level. It runs on a
    cluster of thread blocks if the device has clusters, and on one block otherwise. The smoother is red-black relaxation of the
    whole level. The asynchronous smoother does the same here, because such a level is one block of unknowns.
 
@@ -101,12 +100,12 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks)
     const gmg_bottom_level *from = &p->level[l];
     small_level *L = &s.level[l];
     shape(L, from, axis, blocks), L->number = l;
-    s.beyond_walls |= L->ends[0] | L->ends[1] | L->ends[2];
+    if (L->ends[0] | L->ends[1] | L->ends[2]) s.beyond_walls = s.beyond_walls > IMAGES ? s.beyond_walls : IMAGES;
+    if (l < last && (has_seam(*L, 0) | has_seam(*L, 1) | has_seam(*L, 2))) s.beyond_walls = SEAMS;
     s.at[l] = gmg_layout_32_of(gmg_layout_of(from->A));
     if (s.swapped) s.at[l].rows = 1; /* rows are treated as planes */
     L->relax = take(&s, DIAGONAL_CLASSES, sizeof(real)), L->diag = take(&s, DIAGONAL_CLASSES, sizeof(real));
     L->around = take(&s, DIAGONAL_CLASSES / 3, sizeof(line_neighbours));
-    L->changes_mean = p->singular && !from->restriction_keeps_mean;
     if (l < last) {
       take_map(&s, from->restrict_, axis, &L->restrict_), take_map(&s, from->prolong, axis, &L->prolong);
       L->halved = p->level[l + 1].A->n[axis[2]] < from->A->n[axis[2]];
@@ -130,7 +129,11 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks)
 static size_t memory_of(const fused_state *s) { return s->bytes + s->pairs * sizeof(unsigned) + s->all * sizeof(scalar); }
 static size_t table_bytes(const fused_state *s) { return s->bytes + (size_t)s->blocks * s->pairs * sizeof(unsigned); }
 
-static decltype(&fused_kernel<0>) kernel_of(const fused_state *s) { return s->beyond_walls ? fused_kernel<1> : fused_kernel<0>; }
+static decltype(&fused_kernel<0>) kernel_of(const fused_state *s)
+{
+  static constexpr decltype(&fused_kernel<0>) kernels[] = {fused_kernel<NOTHING>, fused_kernel<IMAGES>, fused_kernel<SEAMS>};
+  return kernels[s->beyond_walls];
+}
 
 /* The configuration of a launch of one cluster. */
 static cudaLaunchConfig_t config_of(const gmg_exec *e, const fused_state *s, int blocks, cudaLaunchAttribute *cluster)
@@ -189,7 +192,7 @@ static int fits(const gmg_exec *e, const gmg_bottom_problem *p)
     const gmg_bottom_level *L = &p->level[l];
     if (L->A->cells > MAX_CELLS_CLUSTER || gmg_coefficients_of(L->A) != GMG_CONSTANT) return 0;
     for (int a = 0; a < 3; a++) {
-      if (L->A->wraps[a] && L->A->n[a] % 2 && l + 1 < p->levels) return 0; /* at the seam two unknowns of one colour meet */
+      if (L->A->wraps[a] && L->A->n[a] == 1 && l + 1 < p->levels) return 0; /* its neighbour is itself */
       if (!has_equal_couplings(L, a)) return 0;
       if (l + 1 == p->levels) continue;
       if (L->restrict_[a].width > MAX_TAPS || L->prolong[a].width > 2) return 0;

@@ -37,14 +37,11 @@ struct alignas(16) transfer_row {
 struct alignas(16) restrict_row {
   real weight[MAX_RESTRICT_WIDTH];
   unsigned short from[MAX_RESTRICT_WIDTH];
-  double volume;
 };
 
 typedef struct {
   int pitch[3];                /* between unknowns, both in shared memory and in the caller's fields */
   unsigned cells, u, f;        /* u, f: positions in shared memory, in reals */
-  int changes_mean;            /* the mean of restricted residuals, which a singular problem must not have, is removed */
-  double volume;               /* sum of the control volumes */
   fused_row *row;              /* device memory, like all pointers here */
   transfer_row *transfer;
   unsigned short *at;          /* the unknown of each row */
@@ -104,19 +101,13 @@ static __device__ void restrict_residual(const fused_level &L, const fused_level
     r[c] = f[c] - (L.transfer[h].diag * u[c] - neighbour_sum(L, a, u, c));
   }
   __syncthreads();
-  double total = 0;
   EACH(c, C.cells) {
     const restrict_row a = L.coarse_rhs[c];
     scalar v = 0;
 #pragma unroll
     for (int m = 0; m < MAX_RESTRICT_WIDTH; m++) v += a.weight[m] * r[a.from[m]];
     memory[C.f + c] = v, memory[C.u + c] = 0;
-    total += a.volume * (double)v;
   }
-  __syncthreads();
-  if (!L.changes_mean) return;
-  const scalar mean = (scalar)(block_sum<THREADS / 32>(total) / C.volume);
-  EACH(c, C.cells) memory[C.f + c] -= mean;
   __syncthreads();
 }
 
@@ -222,7 +213,6 @@ static __global__ void restriction_table_kernel(gmg_operator C, gmg_maps t, rest
     const size_t at[3] = {c % n0, c / n0 % n1, c / (n0 * n1)};
     restrict_row row = {};
     int count = 0;
-    row.volume = gmg_volume_at(C, at[0], at[1], at[2]);
     const auto column = [&](int a, int m) { return (size_t)t.m[a].wrap[t.m[a].first[at[a]] + m]; };
     const auto weight = [&](int a, int m) { return gmg_at(t.m[a].weight, at[a] * t.m[a].width + m); };
     for (int q = 0; q < t.m[2].width; q++)
@@ -254,8 +244,7 @@ static face_state layout(const gmg_bottom_problem *p, char *tables)
     const gmg_operator *A = p->level[l].A;
     fused_level *L = &s.level[l];
     for (int a = 0; a < 3; a++) L->pitch[a] = (int)gmg_pitch(gmg_layout_of(A), a);
-    L->cells = (unsigned)A->cells, L->volume = p->level[l].volume;
-    L->changes_mean = p->singular && !p->level[l].restriction_keeps_mean;
+    L->cells = (unsigned)A->cells;
     L->u = s.r, L->f = L->u + L->cells, s.r = L->f + L->cells;
     L->row = (fused_row *)take(&s, A->cells * sizeof(fused_row));
     L->transfer = (transfer_row *)take(&s, A->cells * sizeof(transfer_row));

@@ -1,8 +1,8 @@
 /* The legs of a cycle on one of the fused levels, for constant.cu. Downward: smoothing, residual and restriction. Upward:
    prolongation and smoothing. Included by coarsest.cuh for kernels.cuh.
 
-   beyond_walls: whether a level may have a periodic axis, or a wall that mirrors. Without it a cycle is faster: 31.6 instead of
-   36.0 us from 16^3, by Nsight Compute on an H200. */
+   beyond_walls: NOTHING, IMAGES or SEAMS. With NOTHING a cycle is faster than with IMAGES: 31.6 instead of 36.0 us from 16^3, by
+   Nsight Compute on an H200. */
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_LEGS_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_LEGS_H
 
@@ -17,6 +17,7 @@ typedef struct {
   int step[2];                              /* steps in the other colour's u to the neighbours outside the pair */
   line_neighbours around;
   int odd;                                  /* [0] is the second unknown of the pair */
+  int across;                               /* neighbours across seams: bits 0 to 3 as in line_neighbours, and LAST */
   scalar *place[2];                         /* in u */
   scalar u[2], f[2];
   real relax[2], diag[2], outer[2];         /* relax: weight / diagonal; outer: coupling to the neighbour outside the pair */
@@ -24,19 +25,34 @@ typedef struct {
   unsigned to[2];                           /* addresses of the arrivals of those blocks */
 } own_pair;
 
+/* Bits of own_pair::across. LAST: the pair has one unknown, at the upper seam of axis 0. */
+enum { ACROSS_PLANES = 4 | 8, LAST = 16 };
+
 /* The data of a level that sweeps read, in registers. */
 typedef struct {
   real x, y, z, keep;
   int line, plane, blocks;
+  int half;
   unsigned incoming[2]; /* bytes that arrive with each colour, in the order of own_pair */
+  unsigned late;        /* bytes that arrive after the last step */
 } own_level;
 
 static __device__ __forceinline__ own_level load_level(const small_level &L, int first)
 {
   const own_planes &own = planes_of_level[L.number];
   return {in_register(L.coupling[0]), in_register(L.coupling[1]), in_register(L.coupling[2]), in_register(L.keep),
-          in_register(L.line),        in_register(L.plane),       in_register(L.blocks),
-          {own.incoming[first], own.incoming[1 - first]}};
+          in_register(L.line),        in_register(L.plane),       in_register(L.blocks),      L.half,
+          {own.incoming[first], own.incoming[1 - first]}, own.late[1 - first]};
+}
+
+/* own_pair::across of a pair word. */
+static __device__ __forceinline__ int across_of(const small_level &L, unsigned word)
+{
+  const int place = (int)(word >> CLASS & 31) / 3, line = place % 3, plane = place / 3;
+  int across = has_seam(L, 0) && word & SINGLE ? LAST : 0;
+  if (has_seam(L, 1)) across |= (line == 0) | (line == 2) << 1;
+  if (has_seam(L, 2)) across |= (plane == 0) << 2 | (plane == 2) << 3;
+  return across;
 }
 
 template <int beyond_walls>
@@ -54,6 +70,7 @@ static __device__ __forceinline__ own_pair load_pair(const small_level &L, const
   own.odd = ((word & ODD) != 0) ^ first;
   own.step[0] = own.odd ? 1 : -1, own.step[1] = -own.step[0];
   if (beyond_walls) own.around = ((const line_neighbours *)tables)[L.around + (word >> CLASS & 31) / 3];
+  if (beyond_walls == SEAMS) own.across = across_of(L, word);
   if (word & GOES_BELOW) own.to[0] = address_in(arrivals, below);
   if (word & GOES_ABOVE) own.to[1] = address_in(arrivals, above);
 #pragma unroll
@@ -64,6 +81,7 @@ static __device__ __forceinline__ own_pair load_pair(const small_level &L, const
     if (beyond_walls) {
       const outer_neighbour outer = outer_of(L, second, !(word & HAS_LEFT), second ? !(word & HAS_RIGHT) : (word & SINGLE) != 0);
       own.step[h] = outer.step, own.outer[h] = outer.coupling;
+      if (beyond_walls == SEAMS && has_seam(L, 0) && !second && !(word & HAS_LEFT)) own.step[h] += colour ? (int)L.colour : -(int)L.colour;
     }
     if (!own.exists[h]) continue;
     if (word & GOES_BELOW) own.below[h] = address_in(own.place[h] + beyond[0], below);
@@ -74,24 +92,54 @@ static __device__ __forceinline__ own_pair load_pair(const small_level &L, const
   return own;
 }
 
-/* Sum over the neighbours of own.u[h]: coupling times value. */
+/* Sum over the neighbours of own.u[h]: coupling times value. Most neighbours have the other colour. A neighbour across a seam has
+   the same one. */
 template <int beyond_walls>
 static __device__ __forceinline__ scalar neighbour_sum(const own_level &L, const own_pair &own, int h)
 {
   const scalar *const o = own.place[1 - h];
-  const scalar x = L.x * own.u[1 - h] + own.outer[h] * o[beyond_walls || !h ? own.step[h] : -own.step[0]];
+  const int same = beyond_walls == SEAMS ? (int)(own.place[h] - o) : 0;
+  const auto step = [&](int along, int bit) { return beyond_walls == SEAMS && own.across & bit ? along + same : along; };
+  const scalar partner = beyond_walls == SEAMS && own.across & LAST ? own.place[h][1 - L.half] : own.u[1 - h];
+  const scalar x = L.x * partner + own.outer[h] * o[beyond_walls || !h ? own.step[h] : -own.step[0]];
   if (!beyond_walls) return x + L.y * (o[-L.line] + o[L.line]) + L.z * (o[-L.plane] + o[L.plane]);
-  return x + L.y * (o[own.around.x] + o[own.around.y]) + L.z * (o[own.around.z] + o[own.around.w]);
+  return x + L.y * (o[step(own.around.x, 1)] + o[step(own.around.y, 2)]) +
+         L.z * (o[step(own.around.z, 4)] + o[step(own.around.w, 8)]);
 }
 
+/* Sends own.u[h] to the blocks that have copies of it, below and above. */
+static __device__ __forceinline__ void send_copies(const own_pair &own, int h, int below, int above, unsigned step)
+{
+  if (below && own.below[h]) send(own.below[h], own.u[h], own.to[0], step);
+  if (above && own.above[h]) send(own.above[h], own.u[h], own.to[1], step);
+}
+
+/* Stores own.u[h], and its copies. */
 static __device__ __forceinline__ void store_unknown(const own_pair &own, int h, unsigned step)
 {
   if (!own.exists[h]) return;
   *own.place[h] = own.u[h];
-  if (own.below[h]) send(own.below[h], own.u[h], own.to[0], step);
-  if (own.above[h]) send(own.above[h], own.u[h], own.to[1], step);
+  send_copies(own, h, 1, 1, step);
 }
 
+/* The copies of own.u[h] that are across a seam. */
+static __device__ __forceinline__ void send_late(const own_pair &own, int h, unsigned step)
+{
+  if (own.exists[h]) send_copies(own, h, own.across & 4, own.across & 8, step);
+}
+
+/* Stores own.u[h] in the step of its colour. Across a seam the copies are read in that step, and sent in the next one. */
+template <int beyond_walls> static __device__ __forceinline__ void store_relaxed(const own_pair &own, int h, unsigned step)
+{
+  if (beyond_walls < SEAMS) {
+    store_unknown(own, h, step);
+    return;
+  }
+  if (own.exists[h]) *own.place[h] = own.u[h], send_copies(own, h, !(own.across & 4), !(own.across & 8), step);
+  send_late(own, 1 - h, step);
+}
+
+/* Neighbours across a seam are relaxed at the same time, from each other's old values. */
 template <int beyond_walls>
 static __device__ __forceinline__ void relax(const own_level &L, int sweeps, own_pair &own, unsigned *step)
 {
@@ -99,28 +147,21 @@ static __device__ __forceinline__ void relax(const own_level &L, int sweeps, own
   for (int s = 0; s < sweeps; s++)
 #pragma unroll
     for (int h = 0; h < 2; h++) {
+      scalar u = 0;
+      if (own.busy) u = L.keep * own.u[h] + own.relax[h] * (own.f[h] + neighbour_sum<beyond_walls>(L, own, h));
+      if (beyond_walls == SEAMS) __syncthreads();
       if (own.busy) {
-        own.u[h] = L.keep * own.u[h] + own.relax[h] * (own.f[h] + neighbour_sum<beyond_walls>(L, own, h));
-        store_unknown(own, h, *step);
+        own.u[h] = u;
+        store_relaxed<beyond_walls>(own, h, *step);
       }
       end_step(L.blocks, L.incoming[h], step);
     }
+  if (beyond_walls < SEAMS || L.blocks == 1) return;
+  if (own.busy) send_late(own, 1, *step);
+  end_step(L.blocks, L.late, step);
 }
 
 /* --- downward leg ---------------------------------------------------------------------------------------------------- */
-
-/* Sum over the threads of a block or, on a shared level, of the whole cluster. */
-static __device__ double sum_of_all(int blocks, double x)
-{
-  __shared__ double of_blocks[MAX_BLOCKS];
-  x = block_sum<THREADS / 32>(x);
-  if (blocks == 1) return x;
-  if (threadIdx.x < (unsigned)blocks) *in_block(of_blocks + blockIdx.x, (int)threadIdx.x) = x;
-  cluster_sync(blocks);
-  x = 0;
-  for (int b = 0; b < blocks; b++) x += of_blocks[b];
-  return x;
-}
 
 /* Stores the residual of a thread's pair. If residuals are restricted by averaging, stores the sum over the pair. */
 template <int beyond_walls>
@@ -203,16 +244,6 @@ static __device__ __forceinline__ void restrict_residual(const small_level &L, c
         else *place = value;
   });
   cluster_sync(L.blocks);
-  if (!L.changes_mean) return;
-  double sum = 0;
-  const int start = begin_of(C), planes = planes_of(C);
-  each_unknown(C, start, planes, [&](int colour, int i, pair_place at, int q) {
-    const int cell[3] = {i, at.j, start + at.k};
-    sum += relative_volume(C, cell) * (double)memory[C.f + colour * C.inner + q];
-  });
-  const scalar mean = (scalar)(sum_of_all(C.blocks, sum) / C.volume);
-  each_unknown(C, start, planes, [&](int colour, int, pair_place, int q) { memory[C.f + colour * C.inner + q] -= mean; });
-  __syncthreads();
 }
 
 template <int beyond_walls>
@@ -279,12 +310,12 @@ static __device__ __forceinline__ void prolong(const small_level &L, const small
   }
 #pragma unroll 1
   for (int q = 0; q < t.taps[2]; q++) {
-    const int k = wrapped<beyond_walls>(K + q, from.period);
+    const int k = wrapped<beyond_walls>(K + q, from.period), actual = wrapped<beyond_walls>(K + q, C.n[2]);
     const scalar *const plane = from.u + (k - from.first) * C.plane;
 #pragma unroll
     for (int s = 0; s < 2; s++)
       if (s < t.taps[1]) {
-        const int j = wrapped<beyond_walls>(J + s, C.n[1]), odd = (j + k) & 1;
+        const int j = wrapped<beyond_walls>(J + s, C.n[1]), odd = (j + (beyond_walls == SEAMS ? actual : k)) & 1;
         const scalar *const line = plane + (C.line ? j + 1 : 0) * C.half;
         const real w = wz[q] * wy[s];
 #pragma unroll

@@ -29,7 +29,7 @@ static int sweeps_of(const gmg_params *p, int seam)
 static int has_seam(const gmg_operator *A)
 {
   int seam = 0;
-  for (int a = 0; a < 3; a++) seam |= A->wraps[a] && A->n[a] % 2;
+  for (int a = 0; a < 3; a++) seam |= gmg_odd_seam(A, a);
   return seam;
 }
 
