@@ -182,7 +182,8 @@ static void compare_boxes(const box *boxes, int count, const char *smoother, int
           void *const beta = values(&p, 1, variants[on_faces][v].jump, 75), *const sigma = values(&p, 0, 1e3, 76);
           if (on_faces) p.beta = beta;
           if (variants[on_faces][v].sigma) p.sigma = sigma;
-          q.smoother = gmg_smoother_by_name(smoother), q.async.local_sweeps = 1;
+          q.smoother = gmg_smoother_by_name(smoother), q.deterministic = 1;
+          q.async.local_sweeps = 1, q.async.overlap = GMG_NONE; /* one sweep a step; symmetric cycles need no overlap */
           q.precision = GMG_PRECISION_SAME, q.coarse_rtol = type ? 1e-13 : 1e-6;
           q.symmetric = variants[on_faces][v].symmetric, q.coarse_cells = variants[on_faces][v].many;
           q.pre = count_or_none(variants[on_faces][v].pre), q.post = count_or_none(variants[on_faces][v].post);
