@@ -4,6 +4,8 @@
 #ifndef GMG_CORE_CUDA_AXPBY_H
 #define GMG_CORE_CUDA_AXPBY_H
 
+#include "pdl.cuh"
+
 #include <stdint.h>
 
 enum { AXPBY_PAIRS = 2 }; /* pairs that a thread loads at once; they are blockDim.x apart */
@@ -23,6 +25,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 {
   typedef gmg_pair_of<type> change;
   typedef gmg_pair_of<scalar> value;
+  gmg_wait_for_predecessor();
   const real a = scale ? (real)*scale : (real)1, keep = number_of(kept);
   const size_t all = n / 2, first = (size_t)blockIdx.x * AXPBY_PAIRS * blockDim.x + threadIdx.x;
   const size_t step = (size_t)gridDim.x * AXPBY_PAIRS * blockDim.x;
@@ -53,7 +56,7 @@ static void axpby(const gmg_exec *e, size_t n, const double *scale, const type *
 {
   const int aligned = (uintptr_t)z % (2 * sizeof(type)) == 0 && (uintptr_t)x % (2 * sizeof(scalar)) == 0;
   const gmg_launch_shape grid = gmg_flat_shape((n + 2 * AXPBY_PAIRS - 1) / (2 * AXPBY_PAIRS));
-  gmg_launch(e, "correction", aligned ? axpby_kernel<type, 1, number> : axpby_kernel<type, 0, number>, grid, n, scale, z, keep, x);
+  gmg_launch_early(e, "correction", aligned ? axpby_kernel<type, 1, number> : axpby_kernel<type, 0, number>, grid, n, scale, z, keep, x);
 }
 
 /* x = c + keep x */
@@ -72,6 +75,7 @@ static __device__ __forceinline__ void add_scalar(gmg_total &t, wide_scalar x)
 /* Subtracts sum / volume. For an unweighted mean, volume is the number of unknowns. */
 static __global__ void subtract_mean_kernel(size_t n, const gmg_total *sum, double volume, scalar *x)
 {
+  gmg_wait_for_predecessor();
   if (sum->first == 0 && sum->second == 0) return; /* a guess of zeros */
   const scalar mean = (scalar)gmg_wide(sum->first / volume, sum->second / volume);
   gmg_for_all(n, [&](size_t i) { x[i] -= mean; });

@@ -1,5 +1,5 @@
 /* Early launch (programmatic dependent launch): kernels that begin before their predecessor on the stream has ended. On small
-   levels a launch takes as long as half a pass. Used by the kernels of small levels.
+   levels a launch takes as long as half a pass. Used by kernels that run on small levels.
 
    Such a kernel calls gmg_wait_for_predecessor() before it writes anything, and before it reads anything that its predecessor
    writes. Its successor may begin then. Data written by earlier kernels can be read from the start, because the predecessor has

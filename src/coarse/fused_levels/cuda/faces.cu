@@ -7,6 +7,7 @@
    (stencil/transfer/host/prolong.c). Called through gmg_bottom_ops. */
 #include "coarse/cuda/dense.cuh"
 #include "coarse/cuda/kernels.h"
+#include "core/cuda/pdl.cuh"
 #include "driver.cuh"
 #include "stencil/operator/cuda/row.cuh"
 #include "stencil/transfer/prolong.h"
@@ -146,6 +147,7 @@ static __global__ void __launch_bounds__(THREADS)
   const int last = s.levels - 1;
   EACH(c, s.all) memory[c] = 0;
   __syncthreads();
+  gmg_wait_for_predecessor();
   EACH(c, top.cells) {
     memory[top.f + c] = f[c];
     if (!from_zero) memory[top.u + c] = u[c];
@@ -318,7 +320,7 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
   (void)p;
   const face_state *s = (const face_state *)state;
   const gmg_launch_shape block = {dim3(1), dim3(THREADS), s->all * sizeof(scalar)};
-  gmg_launch(e, "small levels", fused_faces_kernel, block, *s, l, f, u, (int)kind, start == GMG_FROM_ZERO);
+  gmg_launch_early(e, "small levels", fused_faces_kernel, block, *s, l, f, u, (int)kind, start == GMG_FROM_ZERO);
 }
 
 extern "C" const gmg_bottom_ops R(gmg_fused_faces_cuda) = {

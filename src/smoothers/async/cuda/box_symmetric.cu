@@ -6,6 +6,7 @@
    box_lines.cu. */
 #include "box.cuh"
 
+#include "core/cuda/pdl.cuh"
 #include "smoothers/relax/cuda/fused.cuh"
 
 #include <limits.h>
@@ -151,6 +152,7 @@ static __global__ void __launch_bounds__(32 * WARPS, 2)
   symmetric_tile &t = *(symmetric_tile *)memory;
   const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
   const real step = how.omega / A.diag;
+  gmg_wait_for_predecessor();
   const double scale = updates ? update_scale(output) : 1;
   for_blocks<dynamic>(queue, [&](unsigned block) {
     const box_place p = box_place_of(A, s, how.reversed, block);
@@ -245,7 +247,7 @@ static void launch(symmetric_pass *kernel, const gmg_smoother_level *l, const as
   t.order = order_of(l, s);
   async_launch k = launch_of(l, s, passes);
   k.grid.threads = dim3(32 * WARPS), k.grid.bytes = sizeof(symmetric_tile);
-  gmg_launch(l->exec, "async", kernel, k.grid, gmg_box_rows_of(l->A), s->symmetric, t, box_relaxation_of(l, reversed), f, from, to,
+  gmg_launch_early(l->exec, "async", kernel, k.grid, gmg_box_rows_of(l->A), s->symmetric, t, box_relaxation_of(l, reversed), f, from, to,
              output, k.queue);
 }
 

@@ -123,7 +123,7 @@ static void run(const gmg_smoother_level *l, const async_state *s, size_t passes
                 int reversed)
 {
   const async_launch k = launch_of(l, s, passes);
-  gmg_launch(l->exec, "async", kernel_of(l), k.grid, level_of(l, s, reversed), f, from, to, k.queue);
+  gmg_launch_early(l->exec, "async", kernel_of(l), k.grid, level_of(l, s, reversed), f, from, to, k.queue);
 }
 
 const async_variant R(async_tiles) = {.lay_out = lay_out, .prepare = prepare, .run = run};

@@ -20,6 +20,7 @@
 #define GMG_SMOOTHERS_RELAX_CUDA_TILE_H
 
 #include "core/cuda/atomics.cuh"
+#include "core/cuda/pdl.cuh"
 #include "stencil/operator/cuda/row.cuh"
 #include "geometry.cuh"
 #include "scheduling.cuh"
@@ -249,6 +250,7 @@ template <int dim, int kind, int local, int dynamic>
 static __global__ void __launch_bounds__(tile_of<kind>::max_threads, tile_of<kind>::blocks)
     tile_kernel(tile_level s, const scalar *f, const scalar *from, scalar *to, work_queue queue)
 {
+  gmg_wait_for_predecessor();
   for_blocks<dynamic>(queue, [&](unsigned block_index) { relax_tile<dim, kind, local>(s, block_index, f, from, to); });
 }
 

@@ -38,6 +38,7 @@ template <class Type> using gmg_type_of = typename gmg_unqualified<Type>::type;
 template <class Rows>
 static __global__ void __launch_bounds__(GMG_THREADS) rows_residual(Rows A, const scalar *f, const scalar *u, scalar *r)
 {
+  gmg_wait_for_predecessor();
   A.walk(f, u, [&](size_t, size_t, size_t, size_t c, scalar image, scalar rhs) {
     r[c] = f ? rhs - image : image;
   });
@@ -62,6 +63,7 @@ template <class Rows>
 static __global__ void __launch_bounds__(GMG_THREADS)
     rows_norm(Rows A, const scalar *f, const scalar *u, scaling how, low_scalar *low, gmg_sum_target sums)
 {
+  gmg_wait_for_predecessor();
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
@@ -125,7 +127,7 @@ template <class Maker> struct gmg_by_rows {
     Maker::with(e, *A, [&](const auto &rows) {
       const auto with_gaps = rows_residual_gaps<gmg_type_of<decltype(rows)>>;
       if (A->caller_layouts) gmg_launch(e, "residual", with_gaps, rows.grid(0), rows, *A->caller_layouts, f, u, r);
-      else gmg_launch(e, f ? "residual" : "operator", rows_residual<gmg_type_of<decltype(rows)>>, rows.grid(0), rows, f, u, r);
+      else gmg_launch_early(e, f ? "residual" : "operator", rows_residual<gmg_type_of<decltype(rows)>>, rows.grid(0), rows, f, u, r);
     });
   }
 
@@ -148,7 +150,7 @@ template <class Maker> struct gmg_by_rows {
       const gmg_sum_target sums = gmg_sums_to(e, to);
       if (A->caller_layouts)
         gmg_launch(e, "residual norm", with_gaps, rows.grid(1), rows, *A->caller_layouts, f, u, how, low, sums);
-      else gmg_launch(e, "residual norm", kernel, rows.grid(1), rows, f, u, how, low, sums);
+      else gmg_launch_early(e, "residual norm", kernel, rows.grid(1), rows, f, u, how, low, sums);
     });
   }
 

@@ -18,6 +18,7 @@ template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, 4)
     norm_kernel(gmg_operator A, gmg_columns p, const scalar *f, const scalar *u, scaling how, low_scalar *low, gmg_sum_target sums)
 {
+  gmg_wait_for_predecessor();
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
@@ -133,7 +134,7 @@ static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f,
   } else if (A->caller_layouts) {
     gmg_launch(e, what, GMG_BY_KIND(A, norm_gaps_kernel), gmg_shape_of(p.tiles, 1), *A, p, *A->caller_layouts, f, u, how, low,
                sums);
-  } else gmg_launch(e, what, GMG_BY_KIND(A, norm_kernel), gmg_shape_of(p.tiles, 1), *A, p, f, u, how, low, sums);
+  } else gmg_launch_early(e, what, GMG_BY_KIND(A, norm_kernel), gmg_shape_of(p.tiles, 1), *A, p, f, u, how, low, sums);
 }
 
 #endif

@@ -161,6 +161,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 static __global__ void __launch_bounds__(GMG_THREADS)
     weighted_sum_kernel(gmg_operator A, gmg_points p, const scalar *x, const gmg_loop_state *loop, gmg_sum_target sums)
 {
+  gmg_wait_for_predecessor();
   if (loop && gmg_keeps_mean(&loop->loop.state)) {
     if (blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) sums.to->first = sums.to->second = 0;
     return;
@@ -177,7 +178,7 @@ static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const
 {
   const gmg_points p = points_of(A);
   if (y) gmg_launch(e, "inner product", dot_kernel, gmg_shape_of(p, 1), *A, p, x, y, gmg_sums_to_host(e));
-  else gmg_launch(e, "inner product", weighted_sum_kernel, gmg_shape_of(p, 1), *A, p, x, nullptr, gmg_sums_to_host(e));
+  else gmg_launch_early(e, "inner product", weighted_sum_kernel, gmg_shape_of(p, 1), *A, p, x, nullptr, gmg_sums_to_host(e));
   return gmg_cuda_total(e, "inner product").first;
 }
 
@@ -192,9 +193,9 @@ static void remove_mean_in(const gmg_exec *e, const gmg_operator *A, double volu
 {
   const gmg_points p = points_of(A);
   const gmg_sum_target sum = gmg_sums_on_device(e);
-  gmg_launch(e, "mean", weighted_sum_kernel, gmg_shape_of(p, 1), *A, p, x, loop, sum);
+  gmg_launch_early(e, "mean", weighted_sum_kernel, gmg_shape_of(p, 1), *A, p, x, loop, sum);
   if (A->caller_layouts) gmg_launch(e, "mean", subtract_mean_gaps_kernel, gmg_shape_of(p), p, sum.to, volume, x);
-  else gmg_launch(e, "mean", subtract_mean_kernel, gmg_flat_shape(A->cells), A->cells, sum.to, volume, x);
+  else gmg_launch_early(e, "mean", subtract_mean_kernel, gmg_flat_shape(A->cells), A->cells, sum.to, volume, x);
 }
 
 static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
@@ -214,6 +215,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     beta_kernel(gmg_operator A, gmg_points p, const double *scale, const type *z, const scalar *y, int flexible,
                 gmg_cg_scalars *direction, gmg_sum_target sums)
 {
+  gmg_wait_for_predecessor();
   if (dot_of(A, p, z, y, sums)) gmg_cg_set_beta(direction, flexible, (scale ? *scale : 1) * sums.to->first);
 }
 
@@ -222,8 +224,8 @@ static void cg_beta(const gmg_exec *e, const gmg_operator *A, gmg_correction c, 
   const gmg_points p = points_of(A);
   const gmg_launch_shape grid = gmg_shape_of(p, 1);
   const gmg_sum_target sum = gmg_sums_on_device(e);
-  if (c.low) gmg_launch(e, "inner product", beta_kernel<low_scalar>, grid, *A, p, c.scale, c.z, y, flexible, d, sum);
-  else gmg_launch(e, "inner product", beta_kernel<scalar>, grid, *A, p, c.scale, c.z, y, flexible, d, sum);
+  if (c.low) gmg_launch_early(e, "inner product", beta_kernel<low_scalar>, grid, *A, p, c.scale, c.z, y, flexible, d, sum);
+  else gmg_launch_early(e, "inner product", beta_kernel<scalar>, grid, *A, p, c.scale, c.z, y, flexible, d, sum);
 }
 
 /* Stores <p, A p> (first) and <p, x> (second). Not inlined: in float some kernels would need 80 registers or more instead of 64. */
@@ -237,6 +239,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
     direction_kernel(gmg_operator A, gmg_columns p, const scalar *d, const scalar *x, scalar *q, gmg_cg_scalars *direction,
                      gmg_sum_target sums)
 {
+  gmg_wait_for_predecessor();
   gmg_total t = {0, 0, 0, 0};
   gmg_walk(A, p, gmg_layout_of(&A), d, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, scalar here) {
     const scalar image = -gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, 0, here);
@@ -285,7 +288,7 @@ static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correctio
   add_correction(e, A->cells, c, (const double *)&d->beta, p);
   if (gmg_face_columns_of(A, gmg_device_of(e)->processors, p, x, q, &w))
     gmg_launch(e, "direction", GMG_BY_SIGMA(w, direction_faces_kernel), gmg_shape_of(w.s.tiles, 1), *A, w, p, x, q, d, sums);
-  else gmg_launch(e, "direction", GMG_BY_KIND(A, direction_kernel), gmg_shape_of(columns.tiles, 1), *A, columns, p, x, q, d, sums);
+  else gmg_launch_early(e, "direction", GMG_BY_KIND(A, direction_kernel), gmg_shape_of(columns.tiles, 1), *A, columns, p, x, q, d, sums);
 }
 
 extern "C" {

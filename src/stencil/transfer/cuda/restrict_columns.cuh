@@ -7,6 +7,7 @@
 #ifndef GMG_STENCIL_TRANSFER_CUDA_RESTRICT_COLUMNS_H
 #define GMG_STENCIL_TRANSFER_CUDA_RESTRICT_COLUMNS_H
 
+#include "core/cuda/pdl.cuh"
 #include "stencil/grid/map.h"
 #include "stencil/operator/cuda/lane_columns.cuh"
 
@@ -87,6 +88,7 @@ static __global__ void __launch_bounds__(RESTRICT_THREADS, RESIDENT)
 #pragma unroll
     for (int c = 0; c < READS; c++) last[s][c] = 0;
   }
+  gmg_wait_for_predecessor();
   Columns columns(A, f, u, first[0] - 1 + lane, first[1] + warp * LANE_DEEP);
   __syncthreads();
   const int end = tile.due[own[2] - 1];
@@ -169,8 +171,8 @@ static int restrict_columns(const gmg_exec *e, const gmg_operator *A, const type
   const auto kernel = t.own[0] * t.own[1] > RESTRICT_THREADS ? restrict_columns_kernel<Columns, MOST_SLOTS, 2>
                       : few                                  ? restrict_columns_kernel<Columns, 1, 2>
                                                              : restrict_columns_kernel<Columns, 1, READS>;
-  gmg_launch(e, "restriction", kernel, {dim3(t.count[0] * t.count[1] * t.count[2]), dim3(RESTRICT_THREADS), 0}, rows, t, f, u,
-             coarse);
+  gmg_launch_early(e, "restriction", kernel, {dim3(t.count[0] * t.count[1] * t.count[2]), dim3(RESTRICT_THREADS), 0}, rows, t, f,
+                   u, coarse);
   return 1;
 }
 

@@ -160,6 +160,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 {
   const int n[3] = {(int)s.n[0], (int)s.n[1], (int)s.n[2]};
   const gmg_column_part part = gmg_column_part_of<1, 1>(s.tiles, n, blockIdx.x);
+  gmg_wait_for_predecessor();
   if (!part.there) return;
   const gmg_layout from = gmg_layout_of_columns(t.m), to = gmg_layout_of(&A);
   const gmg_move x = gmg_move_of(&t.m[0], part.i), y = gmg_move_of(&t.m[1], part.j);
@@ -192,7 +193,7 @@ extern "C" void R(gmg_prolong_faces_cuda)(const gmg_exec *e, const gmg_operator 
   if (prolong_face_pairs(e, A, map, c, u)) return;
   if (A->dim == 3) {
     const gmg_columns s = gmg_columns_of(e, A->n);
-    gmg_launch(e, "prolongation", prolong_face_columns_kernel, gmg_shape_of(s.tiles), *A, gmg_maps_of(map), s, c, u);
+    gmg_launch_early(e, "prolongation", prolong_face_columns_kernel, gmg_shape_of(s.tiles), *A, gmg_maps_of(map), s, c, u);
     return;
   }
   gmg_launch(e, "prolongation", prolong_faces_kernel, gmg_shape_of(p), *A, gmg_maps_of(map), p, c, u);

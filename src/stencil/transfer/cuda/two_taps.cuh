@@ -12,6 +12,7 @@
 #ifndef GMG_STENCIL_TRANSFER_CUDA_TWO_TAPS_H
 #define GMG_STENCIL_TRANSFER_CUDA_TWO_TAPS_H
 
+#include "core/cuda/pdl.cuh"
 #include "stencil/operator/cuda/uniform_columns.cuh"
 
 #include <limits.h>
@@ -60,6 +61,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 2 : 3)
     for (int c = 0; c < 2; c++) along[me].w[c] = c < m.width ? gmg_at(m.weight, (size_t)k * m.width + c) : (real)0;
   }
   __syncthreads();
+  gmg_wait_for_predecessor();
   if (!part.there) return;
   const int rows = min(deep, p.n[1] - part.j);
   const unsigned plane = (unsigned)gmg_pitch(p.from, 2);
@@ -139,7 +141,7 @@ static int prolong_two_taps(const gmg_exec *e, const gmg_map map[3], gmg_layout 
   if (gmg_offset(from, 0, 0, 1) > INT_MAX) return 0;
   threads[1] = (threads[1] + 1) / 2;
   p.from = from, p.to = to, p.tiles = gmg_tiles_of(threads, 32, TWO_TAPS_PLANES, 2, 4 * (size_t)gmg_device_of(e)->processors);
-  gmg_launch(e, "prolongation", two_taps_kernel, gmg_shape_of(p.tiles), p, x, y, add);
+  gmg_launch_early(e, "prolongation", two_taps_kernel, gmg_shape_of(p.tiles), p, x, y, add);
   return 1;
 }
 
