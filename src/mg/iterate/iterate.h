@@ -96,6 +96,7 @@ typedef struct gmg_progress {
   gmg_verdict verdict;   /* of the last residual */
   double floor;
   double true_before;    /* with recursive norms: the true residual at the last restart */
+  double blown_up;       /* with recursive norms: the last residual that was too large, from which the recursion restarted */
   double mean_removed;
   int cycles;            /* number of cycles so far */
   int measured;          /* number of measured residuals, the entries of the solver's history */

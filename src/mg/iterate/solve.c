@@ -123,13 +123,27 @@ static gmg_status judge_start(gmg_solver *s, gmg_progress *p, int *done)
   return GMG_OK;
 }
 
+/* Conjugate gradients minimise the energy of the error, not the residual. If coefficients jump by more than about 1 / eps^3, the
+   rounding of the energy where they are small hides an error where they are large, and a step may increase the residual by many
+   orders there. A recursion that starts from this residual sees the error. Goes on so while that makes the residual smaller. */
+static int recovers(gmg_solver *s, gmg_progress *p)
+{
+  const double norm = gmg_residual_now(p);
+  if (!s->method->norm_is_recursive || !(norm < p->blown_up / 2)) return 0;
+  p->blown_up = norm;
+  p->verdict = GMG_VERDICT_CONTINUE;
+  gmg_project_u(s, p->it.u);
+  s->method->start(s, &p->it);
+  return 1;
+}
+
 /* Whether the solve ends after these cycles, and with which status. */
 static gmg_status judge(gmg_solver *s, gmg_progress *p, int *done)
 {
   gmg_status status = GMG_OK;
   *done = 1;
   discard_bad_start(s, p);
-  if (p->verdict == GMG_VERDICT_DIVERGED) status = diverged(s, p);
+  if (p->verdict == GMG_VERDICT_DIVERGED && !recovers(s, p)) status = diverged(s, p);
   else if (is_at_floor(s, p)) status = stagnated(s, p);
   else *done = p->verdict == GMG_VERDICT_CONVERGED;
   const int stops = monitor_stops(s, p);
@@ -282,7 +296,7 @@ static gmg_status run_call(gmg_solver *s, const void *f, void *u, gmg_report *re
   GMG_WITH_DEVICE(s->context);
   GMG_RUNNING(s, "gmg_solve");
 
-  gmg_progress p = {.f = gmg_array_of_f(&s->problem, f).values, .true_before = INFINITY};
+  gmg_progress p = {.f = gmg_array_of_f(&s->problem, f).values, .true_before = INFINITY, .blown_up = INFINITY};
   p.it.u = (void *)gmg_array_of_u(&s->problem, u).values;
   const double begin = omp_get_wtime();
   const gmg_cycle_kind cycle = s->params.cycle;
