@@ -513,7 +513,7 @@ GMG_API gmg_status gmg_solve_sized(gmg_solver *solver, const void *f, void *u, g
  *  @param solver from gmg_solver_create()
  *  @param f  right-hand side of the equation, not multiplied by h^2; shape of the problem, in the memory of the context
  *  @param u  in: initial guess; out: solution, or the last iterate if the solve did not converge. Shape of f; must not overlap f
- *  @param[out] report may be NULL. If an argument is refused: the status, NaN and zeros
+ *  @param[out] report may be NULL. After an error: the status, NaN and zeros
  *  @return GMG_OK, GMG_NOT_CONVERGED, GMG_STAGNATED, GMG_DIVERGED, or GMG_ERR_ARGUMENT for NaN or infinity in f or u
  *          (the text names the first). With check_every = GMG_NONE nothing is measured or tested, and the call returns GMG_OK */
 static inline gmg_status gmg_solve(gmg_solver *solver, const void *f, void *u, gmg_report *report)

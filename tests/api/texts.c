@@ -133,7 +133,8 @@ static void coarsest_grid(void **state)
 static int is_defined(const gmg_report *r, gmg_status status)
 {
   return r->status == status && r->cycles == 0 && r->history == NULL && r->history_length == 0 && r->level == NULL && r->levels == 0 &&
-         isnan(r->residual) && isnan(r->residual0) && isnan(r->target) && isnan(r->factor) && r->seconds == 0 && r->floor == 0;
+         isnan(r->residual) && isnan(r->residual0) && isnan(r->target) && isnan(r->factor) && isnan(r->mean_removed) &&
+         r->seconds == 0 && r->floor == 0 && !r->singular && !r->direct && !r->deterministic;
 }
 
 static void reports(void **state)
@@ -157,6 +158,42 @@ static void reports(void **state)
   end_solver(&s);
 }
 
+/* Whatever finds a bad value, and whenever, the report is the same, and u is unchanged. */
+static void reports_of_bad_values(void **state)
+{
+  (void)state;
+  static const struct {
+    gmg_accel accel;
+    int fmg;
+    gmg_precision precision;
+    const char *walls;
+  } kinds[] = {{GMG_ACCEL_NONE, GMG_NONE, GMG_PRECISION_SAME, "dndrpp"},       {GMG_ACCEL_NONE, GMG_NONE, GMG_PRECISION_MIXED, "dndrpp"},
+               {GMG_ACCEL_FLEXIBLE_CG, GMG_NONE, GMG_PRECISION_SAME, "dndrpp"}, {GMG_ACCEL_NONE, 1, GMG_PRECISION_SAME, "dndrpp"},
+               {GMG_ACCEL_NONE, GMG_NONE, GMG_PRECISION_SAME, "nnnnpp"},        {GMG_ACCEL_NONE, 1, GMG_PRECISION_MIXED, "nnnnpp"}};
+  static const double bad[] = {NAN, -INFINITY, 1e300};
+  static double kept[CELLS];
+  for (int k = 0; k < COUNT(kinds); k++) {
+    const gmg_problem p = make_problem(3, NX, NY, NZ, GMG_CELL, kinds[k].walls);
+    gmg_params q = gmg_params_default();
+    q.accel = kinds[k].accel, q.fmg = kinds[k].fmg, q.precision = kinds[k].precision, q.direct = GMG_DIRECT_NEVER;
+    session s = begin_solver(&p, &q, 1);
+    for (int i = 0; i < COUNT(bad); i++)
+      for (int in_u = 0; in_u < (kinds[k].fmg == 1 ? 1 : 2); in_u++) { /* a full multigrid start reads no guess */
+        gmg_report r;
+        memset(f, 0, sizeof f);
+        for (int c = 0; c < CELLS; c++) u[c] = 1;
+        (in_u ? u : f)[123] = bad[i];
+        memcpy(kept, u, sizeof u), memset(&r, 0x5a, sizeof r);
+        assert_int_equal(gmg_solve(s.solver, f, u, &r), GMG_ERR_ARGUMENT);
+        if (!is_defined(&r, GMG_ERR_ARGUMENT)) fail_msg("solve %d, %s[123] = %g", k, in_u ? "u" : "f", bad[i]);
+        assert_memory_equal(u, kept, sizeof u);
+      }
+    memset(f, 0, sizeof f), memset(u, 0, sizeof u);
+    assert_ok(s.context, gmg_solve(s.solver, f, u, NULL));
+    end_solver(&s);
+  }
+}
+
 /* Invalid arguments of the two functions that return no status are refused by create. */
 static void defaults_from_nothing(void **state)
 {
@@ -177,6 +214,7 @@ static void defaults_from_nothing(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(bad_values), cmocka_unit_test(boundary_values), cmocka_unit_test(updates),
-                                     cmocka_unit_test(coarsest_grid), cmocka_unit_test(reports), cmocka_unit_test(defaults_from_nothing)};
+                                     cmocka_unit_test(coarsest_grid), cmocka_unit_test(reports), cmocka_unit_test(reports_of_bad_values),
+                                     cmocka_unit_test(defaults_from_nothing)};
   return run_selected(tests);
 }

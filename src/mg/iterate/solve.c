@@ -262,11 +262,10 @@ static double mean_factor(const gmg_solver *s, const gmg_progress *p)
   return pow(s->history[last] / s->history[first], 1.0 / cycles);
 }
 
-static void fill_report(const gmg_solver *s, const gmg_progress *p, gmg_status status, double seconds, gmg_report *r)
+static void fill_report(const gmg_solver *s, const gmg_progress *p, double seconds, gmg_report *r)
 {
   const unsigned traits = gmg_smoother_traits(&s->params, s->exec.threads);
-  *r = (gmg_report){.status = status,
-                    .cycles = p->cycles,
+  *r = (gmg_report){.cycles = p->cycles,
                     .residual0 = p->measured > 0 ? s->history[0] : NAN,
                     .residual = p->measured > 0 ? s->history[p->measured - 1] : NAN,
                     .factor = p->measured > 0 ? mean_factor(s, p) : NAN,
@@ -306,16 +305,17 @@ static gmg_status run_call(gmg_solver *s, const void *f, void *u, gmg_report *re
   stop_clock(s);
   s->params.cycle = cycle;
   status = gmg_status_or_failure(s, status);
-  fill_report(s, &p, status, omp_get_wtime() - begin, report);
+  if (gmg_status_is_outcome(status)) fill_report(s, &p, omp_get_wtime() - begin, report);
   return status;
 }
 
 gmg_status gmg_solve_sized(gmg_solver *s, const void *f, void *u, gmg_report *report, size_t size)
 {
+  /* the report of an error, whether a check or the solve finds it */
+  gmg_report r = {.residual0 = NAN, .residual = NAN, .factor = NAN, .target = NAN, .mean_removed = NAN};
   gmg_status status = s ? check_call(s, f, u) : GMG_ERR_ARGUMENT;
-  /* the report if a check refuses the solve */
-  gmg_report r = {.status = status, .residual0 = NAN, .residual = NAN, .factor = NAN, .target = NAN, .mean_removed = NAN};
   if (status == GMG_OK) status = run_call(s, f, u, &r);
+  r.status = status;
   if (report) gmg_give_struct(&r, sizeof r, report, size);
   return status;
 }
