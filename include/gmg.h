@@ -514,8 +514,8 @@ GMG_API gmg_status gmg_solve_sized(gmg_solver *solver, const void *f, void *u, g
  *  @param f  right-hand side of the equation, not multiplied by h^2; shape of the problem, in the memory of the context
  *  @param u  in: initial guess; out: solution, or the last iterate if the solve did not converge. Shape of f; must not overlap f
  *  @param[out] report may be NULL. After an error: the status, NaN and zeros
- *  @return GMG_OK, GMG_NOT_CONVERGED, GMG_STAGNATED, GMG_DIVERGED, or GMG_ERR_ARGUMENT for NaN or infinity in f or u
- *          (the text names the first). With check_every = GMG_NONE nothing is measured or tested, and the call returns GMG_OK */
+ *  @return GMG_OK, GMG_NOT_CONVERGED, GMG_STAGNATED, GMG_DIVERGED, or GMG_ERR_ARGUMENT for NaN, infinity or too large a value
+ *          in f or u (the text names it). With check_every = GMG_NONE nothing is measured or tested, and the call returns GMG_OK */
 static inline gmg_status gmg_solve(gmg_solver *solver, const void *f, void *u, gmg_report *report)
 {
   return gmg_solve_sized(solver, f, u, report, sizeof *report);
@@ -548,12 +548,13 @@ GMG_API gmg_status gmg_solver_update(gmg_solver *solver, const gmg_problem *prob
  *  @param axis 0..dim-1   @param side 0 lower, 1 upper
  *  @param g  one value per unknown of the face, packed in the order of the remaining axes (axis 0: [n[2]][n[1]], axis 1:
  *            [n[2]][n[0]], axis 2: [n[1]][n[0]]; one value in 1D); problem's type, in the memory of the context; copied
- *  @return GMG_OK, GMG_ERR_ARGUMENT for a periodic face, NaN or infinity, or GMG_ERR_UNSUPPORTED if the problem has a stencil */
+ *  @return GMG_OK, GMG_ERR_ARGUMENT for a periodic face, NaN, infinity or a value whose square overflows, or GMG_ERR_UNSUPPORTED
+ *          if the problem has a stencil */
 GMG_API gmg_status gmg_set_boundary_values(gmg_solver *solver, int axis, int side, const void *g);
 
 /** Sets the same boundary value on a whole face (see gmg_set_boundary_values()). On a CUDA context it only enqueues.
- *  @return GMG_OK, GMG_ERR_ARGUMENT for a periodic face or a value that is not finite in the problem's type, or
- *          GMG_ERR_UNSUPPORTED if the problem has a stencil */
+ *  @return GMG_OK, GMG_ERR_ARGUMENT for a periodic face or a value that is not finite in the problem's type or whose square
+ *          overflows, or GMG_ERR_UNSUPPORTED if the problem has a stencil */
 GMG_API gmg_status gmg_set_boundary_constant(gmg_solver *solver, int axis, int side, double g);
 
 /** Computes the fluxes -beta du/dx_a and gradients du/dx_a of u on the faces of every axis a < dim, with the current boundary

@@ -30,10 +30,21 @@ int gmg_find_outside(const gmg_exec *e, gmg_layout at, const void *x, double lea
   return 0;
 }
 
+double gmg_find_largest(const gmg_exec *e, gmg_layout at, const void *x, size_t *place)
+{
+  const gmg_range r = gmg_array_range(e, at, x);
+  double value = fmax(fabs(r.least), fabs(r.most));
+  const double below = nextafter(value, 0);
+  *place = 0;
+  (void)gmg_find_outside(e, at, x, -below, below, place, &value);
+  return value;
+}
+
+double gmg_largest_to_square(size_t n) { return sqrt(DBL_MAX / (double)(n ? n : 1)); }
+
 gmg_status gmg_check_values(const gmg_exec *e, gmg_layout at, size_t first, const void *x, const char *name, const char *where)
 {
-  const size_t n = gmg_unknowns_of(at);
-  const double largest = sqrt(DBL_MAX / (double)(n ? n : 1));
+  const double largest = gmg_largest_to_square(gmg_unknowns_of(at));
   double value;
   size_t i;
   if (gmg_find_outside(e, at, x, -DBL_MAX, INFINITY, &i, &value))

@@ -55,6 +55,12 @@ static inline gmg_layout gmg_layout_of_list(size_t n)
    Blocks. */
 int gmg_find_outside(const gmg_exec *e, gmg_layout at, const void *x, double least, double below, size_t *place, double *value);
 
+/* For error texts: finds the first of the values of the largest magnitude, none of which is NaN, and its offset from x. Blocks. */
+double gmg_find_largest(const gmg_exec *e, gmg_layout at, const void *x, size_t *place);
+
+/* The sum of the squares of n smaller values does not overflow. */
+double gmg_largest_to_square(size_t n);
+
 /* Refuses an array with a value that is not finite, or so large that the sum of all squares may overflow. The text names the first
    such value, followed by `where`. first: elements before x in the caller's array. Blocks. */
 gmg_status gmg_check_values(const gmg_exec *e, gmg_layout at, size_t first, const void *x, const char *name, const char *where);

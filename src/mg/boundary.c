@@ -53,6 +53,9 @@ gmg_status gmg_set_boundary_constant(gmg_solver *s, int axis, int side, double g
   if (!(fabs(g) <= gmg_type_traits_of(s->problem.type)->largest))
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "g = %g on axis %d, side %d: must be finite in the problem's type", g, axis,
                     side);
+  if (!(fabs(g) < gmg_largest_to_square(cells)))
+    return gmg_fail(s->context, GMG_ERR_ARGUMENT, "g = %g on axis %d, side %d: too large, the sum of squares overflows", g, axis,
+                    side);
   GMG_WITH_DEVICE(s->context);
   s->vector->fill(&s->exec, cells, g, face);
   if (g != 0) s->has_boundary_values = 1;

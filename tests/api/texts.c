@@ -66,14 +66,59 @@ static void boundary_values(void **state)
   memset(f, 0, sizeof f), memset(u, 0, sizeof u);
   f[0] = 1;
   assert_ok(s.context, gmg_set_boundary_constant(s.solver, 0, 1, 5));
-  assert_ok(s.context, gmg_set_boundary_constant(s.solver, 1, 0, -1e300));
-  SAYS(s.context, gmg_solve(s.solver, f, u, NULL), GMG_ERR_ARGUMENT, "boundary value g[0] = -1e+300 on axis 1, side 0: too large");
+  assert_ok(s.context, gmg_set_boundary_constant(s.solver, 1, 0, -1e150));
+  SAYS(s.context, gmg_solve(s.solver, f, u, NULL), GMG_ERR_ARGUMENT, "boundary value g[0] = -1e+150 on axis 1, side 0: too large");
   f[17] = NAN;
   SAYS(s.context, gmg_solve(s.solver, f, u, NULL), GMG_ERR_ARGUMENT, "f[17] = nan");
   f[17] = 0;
   assert_ok(s.context, gmg_set_boundary_constant(s.solver, 1, 0, 0));
   assert_ok(s.context, gmg_solve(s.solver, f, u, NULL));
   end_solver(&s);
+}
+
+/* A value whose square overflows is refused where it is set, and the face keeps its values. */
+static void boundary_values_that_overflow(void **state)
+{
+  (void)state;
+  static double before[CELLS], g[NX * NZ];
+  const gmg_problem p = good_problem();
+  gmg_params q = gmg_params_default();
+  q.deterministic = 1;
+  session s = begin_solver(&p, &q, 1);
+  memset(f, 0, sizeof f), memset(before, 0, sizeof before), memset(u, 0, sizeof u);
+  assert_ok(s.context, gmg_set_boundary_constant(s.solver, 1, 0, 2));
+  assert_ok(s.context, gmg_solve(s.solver, f, before, NULL));
+  g[77] = -1e300;
+  SAYS(s.context, gmg_set_boundary_values(s.solver, 1, 0, g), GMG_ERR_ARGUMENT, "g[77] = -1e+300 on axis 1, side 0: too large");
+  SAYS(s.context, gmg_set_boundary_constant(s.solver, 1, 0, 1e300), GMG_ERR_ARGUMENT, "g = 1e+300 on axis 1, side 0: too large");
+  SAYS(s.context, gmg_set_boundary_constant(s.solver, 1, 0, 1e153), GMG_ERR_ARGUMENT, "g = 1e+153 on axis 1, side 0: too large");
+  SAYS(s.context, gmg_set_boundary_constant(s.solver, 1, 0, INFINITY), GMG_ERR_ARGUMENT, "g = inf on axis 1, side 0: must be finite");
+  assert_ok(s.context, gmg_solve(s.solver, f, u, NULL));
+  assert_memory_equal(u, before, sizeof u);
+  end_solver(&s);
+}
+
+/* The squares of u can be summed, but not those of A u. The text names the largest value of u. */
+static void guesses_that_overflow_later(void **state)
+{
+  (void)state;
+  static const gmg_accel accels[] = {GMG_ACCEL_NONE, GMG_ACCEL_FLEXIBLE_CG};
+  enum { N = 20, GAPS = 3 };
+  for (int type = GMG_F64; type <= GMG_F32; type++)
+    for (int a = 0; a < COUNT(accels); a++) {
+      gmg_problem p = make_problem(2, N, N, 1, GMG_CELL, "dddd");
+      gmg_params q = gmg_params_default();
+      gmg_report r;
+      static float small_f[N * N], small_u[N * N + GAPS];
+      p.type = (gmg_type)type, p.u_layout.first = GAPS, q.accel = accels[a], q.direct = GMG_DIRECT_NEVER;
+      memset(f, 0, sizeof f), memset(u, 0, sizeof u), memset(small_f, 0, sizeof small_f), memset(small_u, 0, sizeof small_u);
+      u[33] = -1e100, u[77] = -1e152, small_u[33] = 3e38f, small_u[77] = 1e20f;
+      u[0] = NAN, small_u[0] = NAN; /* in a gap */
+      session s = begin_solver(&p, &q, 1);
+      const gmg_status status = type == GMG_F32 ? gmg_solve(s.solver, small_f, small_u, &r) : gmg_solve(s.solver, f, u, &r);
+      SAYS(s.context, status, GMG_ERR_ARGUMENT, type == GMG_F32 ? "u[33] = 3e+38 (the guess): too large" : "u[77] = -1e+152 (the guess): too large");
+      end_solver(&s);
+    }
 }
 
 static void updates(void **state)
@@ -213,7 +258,9 @@ static void defaults_from_nothing(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(bad_values), cmocka_unit_test(boundary_values), cmocka_unit_test(updates),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(bad_values), cmocka_unit_test(boundary_values),
+                                     cmocka_unit_test(boundary_values_that_overflow), cmocka_unit_test(guesses_that_overflow_later),
+                                     cmocka_unit_test(updates),
                                      cmocka_unit_test(coarsest_grid), cmocka_unit_test(reports), cmocka_unit_test(reports_of_bad_values),
                                      cmocka_unit_test(defaults_from_nothing)};
   return run_selected(tests);

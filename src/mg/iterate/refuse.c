@@ -10,22 +10,20 @@ static gmg_status refuse_face(gmg_solver *s, double norm)
   const gmg_faces *F = &s->finest->faces;
   double most = 0, value = 0;
   int axis = 0, side = 0;
+  size_t at = 0;
   for (int i = 0; i < 2 * s->problem.dim; i++) {
     const size_t n = s->finest->A.cells / s->finest->A.n[i / 2];
+    size_t place;
     if (!F->g[i / 2][i % 2]) continue;
-    const gmg_range r = s->vector->range(&s->exec, n, F->g[i / 2][i % 2]);
-    const double size = fmax(fabs(r.least), fabs(r.most)), share = size * fabs(F->fold[i / 2][i % 2]);
-    if (share > most) most = share, value = size, axis = i / 2, side = i % 2;
+    const double g = gmg_find_largest(&s->exec, gmg_layout_of_list(n), F->g[i / 2][i % 2], &place);
+    const double share = fabs(g * F->fold[i / 2][i % 2]);
+    if (share > most) most = share, value = g, at = place, axis = i / 2, side = i % 2;
   }
   if (value == 0) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "the norm of f (%g) overflows", norm);
-  const size_t n = s->finest->A.cells / s->finest->A.n[axis];
-  const double below = nextafter(value, 0);
-  size_t i = 0;
-  (void)gmg_find_outside(&s->exec, gmg_layout_of_list(n), F->g[axis][side], -below, below, &i, &value);
   return gmg_fail(s->context, GMG_ERR_ARGUMENT,
                   "boundary value g[%zu] = %g on axis %d, side %d: too large, the norm of the right-hand "
                   "side that it is folded into is %g",
-                  i, value, axis, side, norm);
+                  at, value, axis, side, norm);
 }
 
 gmg_status gmg_refuse_rhs(gmg_solver *s, const void *f, double norm)
@@ -37,5 +35,9 @@ gmg_status gmg_refuse_rhs(gmg_solver *s, const void *f, double norm)
 gmg_status gmg_refuse_guess(gmg_solver *s, const void *u, double norm)
 {
   GMG_TRY(gmg_check_values(&s->exec, s->layouts.u, s->problem.u_layout.first, u, "u", " (the guess)"));
-  return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u (the guess) is too large: the norm of its residual is %g", norm);
+  /* u is in range, but A u is not */
+  size_t i;
+  const double value = gmg_find_largest(&s->exec, s->layouts.u, u, &i);
+  return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u[%zu] = %g (the guess): too large, the norm of the residual of u is %g",
+                  s->problem.u_layout.first + i, value, norm);
 }
