@@ -79,8 +79,8 @@ typedef enum { GMG_CYCLE_AUTO, GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F } gmg_cycle
  *  acceleration a solve with an array beta may diverge. CG requires a symmetric cycle, and so a smoother with an adjoint;
  *  "async" has one only with deterministic = 1 and async.overlap = GMG_NONE. */
 typedef enum { GMG_ACCEL_AUTO, GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG } gmg_accel;
-/** Solver of the coarsest grid. AUTO selects CG, or dense if the problem has a stencil and the coarsest grid at most 1024
- *  unknowns. If the problem is separable, AUTO selects tensor where that is faster.
+/** Solver of the coarsest grid. AUTO selects CG, or dense if the problem has a stencil and the coarsest grid is small enough. If
+ *  the problem is separable, AUTO selects tensor where that is faster (docs/api/params.md).
  *  - CG: conjugate gradients (Hestenes, Stiefel 1952). For every problem whose matrix is symmetric.
  *  - Dense: a dense factor, for at most 1024 unknowns: Cholesky, or LU if the problem has a stencil that is not symmetric.
  *  - Tensor: a direct solver for separable problems, which have no beta, beta_face, sigma or stencil. In 1D it takes such arrays,
@@ -322,8 +322,8 @@ typedef struct gmg_plan_info {
   gmg_level_plan level[GMG_MAX_LEVELS];   /**< level[0] is the finest. */
   size_t bytes;                           /**< Memory of the solver in bytes, without the caller's u and f. */
   double predicted_factor;                /**< Largest factor of all levels. NaN if there is only one level, the smoother has no
-                                               symbol, the problem has a stencil, beta is an array, or an axis is stretched by more
-                                               than 1.5. */
+                                               symbol, the problem has a stencil, beta is an array, or an axis is strongly
+                                               stretched (docs/api/plan.md). */
   double floor;                           /**< Estimated rounding floor of ||r|| / ||f|| for a smooth f. */
   int singular;                           /**< 1 if constants are in the null space. */
   double stretch;                         /**< Largest over smallest mesh width, for the axis with the largest ratio. */
@@ -536,7 +536,7 @@ GMG_API gmg_status gmg_precondition(gmg_solver *solver, const void *r, void *z);
  *  Only the shift, the stencil and the contents of the arrays may differ from the problem given to gmg_solver_create(); the error
  *  text says what else differs. The problem may become singular, or stop being singular. In mixed precision, values out of float's
  *  range are refused. Boundary values are kept. The levels stay those that gmg_solver_create() chose: if a new beta_face changes
- *  the ratios between the axes by more than about 2, create a new solver.
+ *  the ratios between the axes much, create a new solver (docs/api/update.md).
  *  @return GMG_OK, GMG_ERR_ARGUMENT or GMG_ERR_UNSUPPORTED. On failure the solver is unchanged, with one exception: if a user's
  *          smoother or the coarse solver fails with new arrays, or fails again when the old shift is restored, solves are refused
  *          until another update succeeds, and the text says so */
