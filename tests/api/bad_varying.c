@@ -1,11 +1,12 @@
 /* Errors of create and update in box stencils whose entries vary, with the value. */
 #include "boxes.h"
+#include "sample.h"
 #include "varying.h"
 
 #include <math.h>
 #include <string.h>
 
-typedef enum { VALUE, LOPSIDED, SINGULAR, SHIFT, BOTH, UNUSED, CONSTANT, ROBIN, BETA, SMOOTHER, LOCAL, SUM, GROWS, ODD, OWN } change;
+typedef enum { VALUE, LOPSIDED, SINGULAR, SHIFT, BOTH, UNUSED, CONSTANT, ROBIN, BETA, SMOOTHER, LOCAL, SUM, GROWS, SCALED, ODD, OWN } change;
 
 static unsigned takes_constant(const gmg_params *p, int threads) { return (void)p, (void)threads, GMG_SMOOTHER_BOX; }
 static unsigned takes_both(const gmg_params *p, int threads) { return (void)p, (void)threads, GMG_SMOOTHER_BOX | GMG_SMOOTHER_BOX_ARRAYS; }
@@ -33,7 +34,11 @@ static const struct {
     {LOPSIDED, 12, -3, GMG_ERR_UNSUPPORTED, {"problem.stencil->array[1][1][0] = -3 in row (2, 3, 0)", "distance (-1, 0, 0)"}},
     {LOPSIDED, 16, -3, GMG_ERR_UNSUPPORTED, {"in row (2, 4, 0): differs from what the row of this neighbour", "-3: params.coarse = GMG_COARSE_CG needs a"}},
     {SINGULAR, 12, -3, GMG_ERR_UNSUPPORTED, {"problem.stencil->array[1][1][0] = -3 in row (2, 3, 0)", "gmg cannot make f compatible"}},
-    {GROWS, 12, -1e9, GMG_ERR_UNSUPPORTED, {"problem.stencil->array[1][1][0] = -1e+09 in row (2, 3, 0): too large", "positive definite"}},
+    {GROWS, 12, -1e3, GMG_ERR_UNSUPPORTED, {"problem.stencil->array[1][1][0] = -1000 in row (2, 3, 0): too large", "positive definite"}},
+    {GROWS, 12, -1e9, GMG_ERR_ARGUMENT, {"problem.stencil->array[1][1][2] = -1e+09 in row (1, 3, 0)", "at most 1e+06 times as large as the diagonal"}},
+    {SCALED, 0, 1e-45, GMG_ERR_ARGUMENT, {"e-46 in row (2, 3, 0): must be at most 1e+06 times as large as the diagonal, ", "e-90"}},
+    {SCALED, 0, 1e-8, GMG_ERR_ARGUMENT, {"e-09 in row (2, 3, 0): must be at most 1e+06 times as large as the diagonal, ", "e-16"}},
+    {SCALED, 0, 1e8, GMG_ERR_ARGUMENT, {"e+07 in row (1, 2, 0): must be at most 1e+06 times as large as the diagonal, ", ""}},
     {BOTH, 12, -3, GMG_ERR_ARGUMENT, {"problem.stencil->entry[1][1][0] = -3: must be 0, because array[1][1][0]", "holds the entries"}},
     {UNUSED, 4, 0, GMG_ERR_ARGUMENT, {"problem.stencil->array[0][1][1] = ", "problem.dim = 2 has no such neighbour"}},
     {CONSTANT, 14, NAN, GMG_ERR_ARGUMENT, {"problem.stencil->entry[1][1][2] = nan", "below 1e+100"}},
@@ -47,6 +52,16 @@ static const struct {
     {LOCAL, 0, 0, GMG_ERR_UNSUPPORTED, {"params.async.local = GMG_LOCAL_GAUSS_SEIDEL", "problem.stencil"}},
     {ODD, 0, 0, GMG_ERR_UNSUPPORTED, {"problem.n[0] = 40: a variable box stencil", "This axis has 41 on a grid of 40 x 40 x 1 unknowns"}},
 };
+
+/* Multiplies the row and the column of an unknown in 2D, without walls beside it. */
+static void scale_unknown(const gmg_problem *p, varying *box, size_t at, double by)
+{
+  for (int e = 9; e < 18; e++) {
+    const size_t there = at + (size_t)(e / 3 % 3) * p->n[0] + (size_t)(e % 3) - p->n[0] - 1;
+    set_value(p, box->array[e], at, value_at(p, box->array[e], at) * by);
+    set_value(p, box->array[26 - e], there, value_at(p, box->array[26 - e], there) * by);
+  }
+}
 
 static void refused(void **state)
 {
@@ -75,6 +90,7 @@ static void refused(void **state)
         ((double *)box.array[13])[place] += values[place] - rows[i].value, values[place] = rows[i].value;
         break;
       case GROWS: values[place] = ((double *)box.array[14])[place - 1] = rows[i].value; break;
+      case SCALED: scale_unknown(&p, &box, place, rows[i].value); break;
       case SHIFT: p.h[0] = p.h[1] = 1e6; break; /* the widths do not matter */
       case BOTH: *constant = rows[i].value; break;
       case UNUSED: (&to->array[0][0][0])[e] = beta; break;
@@ -123,6 +139,32 @@ static void taken_all_the_same(void **state)
     end_solver(&s);
     free_varying(&box);
   }
+}
+
+/* Badly scaled matrices within the bound, of both types: conjugate gradients solve them, down to the rounding floor. */
+static void badly_scaled(void **state)
+{
+  (void)state;
+  static const double scale[2][4] = {[GMG_F64] = {1e-6, 1e-3, 1e3, 1e6}, [GMG_F32] = {1e-3, 1e-2, 1e2, 1e3}};
+  for (int type = GMG_F64; type <= GMG_F32; type++)
+    for (int i = 0; i < 4; i++)
+      for (size_t at = 480; at < 483; at++) {
+        gmg_problem p = make_problem(2, 31, 31, 1, GMG_VERTEX, "dddd");
+        const gmg_params q = {.accel = GMG_ACCEL_FLEXIBLE_CG};
+        gmg_report r;
+        p.type = (gmg_type)type;
+        varying box = varying_q1(&p, beta_smooth, 0);
+        double *random = field(961, 1), *zero = field(961, 0);
+        void *f = typed(&p, random, 961), *u = typed(&p, zero, 961);
+        p.stencil = &box.stencil;
+        scale_unknown(&p, &box, at, scale[type][i]);
+        session s = begin_solver(&p, &q, 1);
+        const gmg_status status = gmg_solve(s.solver, f, u, &r);
+        if (status != GMG_OK && (type == GMG_F64 || status != GMG_STAGNATED))
+          fail_msg("scale %g at %zu: %s", scale[type][i], at, gmg_context_error(s.context));
+        end_solver(&s);
+        free(random), free(zero), free(f), free(u), free_varying(&box);
+      }
 }
 
 /* A refused update leaves the solver as it was. */
@@ -180,7 +222,8 @@ static void smaller_struct(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(refused), cmocka_unit_test(taken_all_the_same), cmocka_unit_test(failed_updates),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(refused), cmocka_unit_test(taken_all_the_same), cmocka_unit_test(badly_scaled),
+                                     cmocka_unit_test(failed_updates),
                                      cmocka_unit_test(smaller_struct)};
   return run_selected(tests);
 }

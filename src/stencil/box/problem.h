@@ -4,7 +4,9 @@
 
 #include "stencil/grid_ops.h"
 
-/* Beside entries that are larger than the centre by more rounding would spoil it, and no smoother converges. */
+/* Beside entries that are larger than the centre by more rounding would spoil it, and no smoother converges. A
+   symmetric matrix with such a row is badly scaled, D A D with a diagonal D that jumps. Interpolation takes neighbours to be alike:
+   there it adds more error than a cycle removes. */
 #define GMG_MOST_OVER_CENTRE 1e6
 
 /* Refuses what box stencils cannot have: coefficients and positions, Robin walls. */

@@ -97,7 +97,7 @@ GMG_INLINE gmg_row_finding gmg_given_row(const gmg_given_box *g, const size_t at
     if (found.fault) continue;
     if (!(value < g->most && value > -g->most)) found.fault = GMG_ROW_VALUE, found.entry = e, found.value = value;
     else if (e == 13 && !(value >= g->least)) found.fault = GMG_ROW_CENTRE;
-    else if (g->takes_unsymmetric && (value > g->most_over_centre * centre || -value > g->most_over_centre * centre))
+    else if (centre >= g->least && (value > g->most_over_centre * centre || -value > g->most_over_centre * centre))
       found.fault = GMG_ROW_QUOTIENT, found.entry = e, found.value = value, found.other = centre;
     if (found.fault || e >= 13 || !(centre >= g->least)) continue;
     const double other_volume = gmg_given_control_volume(g, there), back = gmg_given_entry(g, there, 26 - e);

@@ -16,7 +16,7 @@ typedef struct gmg_given_box {
   const void *array[27]; /* NULL: the entry is constant */
   double entry[27], shift;
   double least, most, epsilon; /* bounds of centres, bound of all entries, rounding of the type */
-  double most_over_centre;     /* bound of entries over the centre of their row; not tested where pairs must be equal */
+  double most_over_centre;     /* bound of entries over the centre of their row */
   int takes_unsymmetric;       /* the entries of two rows for each other may differ */
 } gmg_given_box;
 
