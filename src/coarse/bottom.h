@@ -26,7 +26,8 @@ typedef struct gmg_bottom_problem {
   int pre, post;                             /* red-black sweeps over a whole level, before and after the correction */
   int reversed;                              /* the sweeps after the correction relax the colours in reversed order */
   int singular;
-  int is_symmetric; /* the operators are, weighted by control volumes */
+  int is_symmetric;    /* the operators are, weighted by control volumes */
+  const char *penalty; /* for error texts: why the coarsest matrix may be singular in rounding; "": there is no reason. BORROWED */
   double rtol; /* tolerance of conjugate gradients on the coarsest grid: residual over right-hand side, in the norm of the inverse
                   diagonal */
 } gmg_bottom_problem;

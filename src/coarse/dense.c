@@ -102,12 +102,10 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < n; j++) d->factor[i * n + j] += alpha * d->volume[i] * d->volume[j];
   d->is_lu = !p->is_symmetric;
-  if (d->is_lu && !gmg_lu_factorise(d->factor, d->exchanged, n))
-    return gmg_fail(e->context, GMG_ERR_UNSUPPORTED, "params.coarse = GMG_COARSE_DENSE: the coarsest grid's matrix (%zu "
-                    "unknowns), which is not symmetric, is singular up to rounding", n);
-  if (!d->is_lu && !factorise(d->factor, n))
-    return gmg_fail(e->context, GMG_ERR_UNSUPPORTED, "params.coarse = GMG_COARSE_DENSE: the coarsest grid's matrix (%zu "
-                    "unknowns) is not positive definite", n);
+  if (!(d->is_lu ? gmg_lu_factorise(d->factor, d->exchanged, n) : factorise(d->factor, n)))
+    return gmg_fail(e->context, GMG_ERR_UNSUPPORTED, "%s%sparams.coarse = GMG_COARSE_DENSE: the coarsest grid's matrix (%zu "
+                    "unknowns)%s", p->penalty, p->penalty[0] ? ": " : "", n,
+                    d->is_lu ? ", which is not symmetric, is singular up to rounding" : " is not positive definite");
   if (d->on_backend) upload_inverse(e, d, n);
   return GMG_OK;
 }

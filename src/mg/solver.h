@@ -46,7 +46,7 @@ typedef struct gmg_scales {
 typedef struct gmg_coefficients {
   double beta_mean[3], beta_least, beta_most; /* 1 if beta is not given */
   double sigma_least, sigma_mean, sigma_most;
-  char asymmetry[GMG_ASYMMETRY_TEXT]; /* as in gmg_measured */
+  char asymmetry[GMG_ASYMMETRY_TEXT], penalty[GMG_PENALTY_TEXT]; /* as in gmg_measured */
 } gmg_coefficients;
 
 /* The bottom of a cycle: a solver of one or more levels. */

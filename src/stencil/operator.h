@@ -60,7 +60,7 @@ typedef struct gmg_coarsening_maps {
                                                            arrays */
 } gmg_coarsening_maps;
 
-enum { GMG_ASYMMETRY_TEXT = 320 };
+enum { GMG_ASYMMETRY_TEXT = 320, GMG_PENALTY_TEXT = 320 };
 
 /* What a kind of operator finds in a problem. Zeros on entry. */
 typedef struct gmg_measured {
@@ -69,6 +69,8 @@ typedef struct gmg_measured {
   gmg_range diagonal; /* without the problem's shift; the mean is not set */
   char asymmetry[GMG_ASYMMETRY_TEXT]; /* an entry that keeps A, weighted by control volumes, from being symmetric, in words; "": A
                                          is symmetric */
+  char penalty[GMG_PENALTY_TEXT]; /* a centre so large that coarse levels may lose the rest of its row in rounding, in words; "":
+                                     there is none */
 } gmg_measured;
 
 /* A kind of operator. NULL members: there is nothing to do. */

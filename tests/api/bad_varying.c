@@ -167,6 +167,63 @@ static void badly_scaled(void **state)
       }
 }
 
+/* Penalties: large centres of Q1. A coarse grid loses the rest of a row that it sees through interpolation alone, if the centre is
+   more than 1/eps times as large. Powers of 4 are lost exactly. Without interpolation, or in thick regions, any size works. */
+static void penalties(void **state)
+{
+  (void)state;
+  typedef enum { ONE, REGION, ALL_BUT_ONE } where;
+  static const struct {
+    gmg_type type;
+    size_t n;
+    gmg_centering centering;
+    where where;
+    size_t at[2];
+    int power; /* of 2 */
+    gmg_precision precision;
+    const char *words; /* NULL: the problem is solved */
+  } cases[] = {
+      {GMG_F64, 31, GMG_VERTEX, ONE, {18, 15}, 100, GMG_PRECISION_AUTO, "array[1][1][1] = 1.26765e+30 in row (18, 15, 0): so large that coarse grids in GMG_F64 lose"},
+      {GMG_F32, 31, GMG_VERTEX, ONE, {18, 15}, 50, GMG_PRECISION_AUTO, "array[1][1][1] = 1.1259e+15 in row (18, 15, 0): so large that coarse grids in GMG_F32 lose"},
+      {GMG_F64, 127, GMG_VERTEX, ONE, {62, 63}, 34, GMG_PRECISION_AUTO, "= 1.71799e+10 in row (62, 63, 0): so large that coarse grids in GMG_F32 lose"},
+      {GMG_F64, 127, GMG_VERTEX, ONE, {62, 63}, 34, GMG_PRECISION_AUTO, "(not with params.precision = GMG_PRECISION_SAME): "},
+      {GMG_F64, 127, GMG_VERTEX, ONE, {62, 63}, 34, GMG_PRECISION_SAME, NULL},
+      {GMG_F64, 31, GMG_VERTEX, ONE, {18, 15}, 50, GMG_PRECISION_AUTO, NULL},
+      {GMG_F32, 31, GMG_VERTEX, ONE, {18, 15}, 20, GMG_PRECISION_AUTO, NULL},
+      {GMG_F64, 31, GMG_VERTEX, ONE, {15, 15}, 300, GMG_PRECISION_AUTO, NULL}, /* an unknown of all grids */
+      {GMG_F64, 31, GMG_VERTEX, REGION, {18, 15}, 300, GMG_PRECISION_AUTO, NULL},
+      {GMG_F32, 31, GMG_VERTEX, REGION, {18, 15}, 100, GMG_PRECISION_AUTO, NULL},
+      {GMG_F64, 31, GMG_VERTEX, ALL_BUT_ONE, {18, 15}, 300, GMG_PRECISION_AUTO, NULL},
+      {GMG_F64, 31, GMG_CELL, ONE, {18, 15}, 300, GMG_PRECISION_AUTO, NULL},
+      {GMG_F32, 31, GMG_CELL, ONE, {18, 15}, 100, GMG_PRECISION_AUTO, NULL},
+  };
+  for (int i = 0; i < COUNT(cases); i++) {
+    const size_t n = cases[i].n, N = n * n, at = cases[i].at[0] + n * cases[i].at[1];
+    gmg_problem p = make_problem(2, n, n, 1, cases[i].centering, "dddd");
+    gmg_params q = gmg_params_default();
+    gmg_context *c;
+    gmg_solver *s = NULL;
+    p.type = cases[i].type, p.h[0] = p.h[1] = 1, q.precision = cases[i].precision;
+    varying box = cases[i].centering == GMG_VERTEX ? varying_q1(&p, beta_one, 0) : varying_cells(&p, beta_one, 0, 0.2);
+    double *random = field(N, 1), *zero = field(N, 0);
+    void *f = typed(&p, random, N), *u = typed(&p, zero, N);
+    for (size_t k = 0; k < N; k++) {
+      const int large = cases[i].where == ONE ? k == at : cases[i].where == REGION ? k % n <= at % n : k != at;
+      if (large) set_value(&p, box.array[13], k, value_at(&p, box.array[13], k) + ldexp(1, cases[i].power));
+    }
+    p.stencil = &box.stencil;
+    assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
+    gmg_status status = gmg_solver_create(c, &p, &q, &s);
+    if (status == GMG_OK) status = gmg_solve(s, f, u, NULL);
+    const gmg_status wanted = cases[i].words ? GMG_ERR_UNSUPPORTED : GMG_OK;
+    if (status != wanted || (cases[i].words && !strstr(gmg_context_error(c), cases[i].words)))
+      fail_msg("case %d: %s: %s", i, gmg_status_string(status), gmg_context_error(c));
+    gmg_solver_destroy(s);
+    gmg_context_destroy(c);
+    free(random), free(zero), free(f), free(u), free_varying(&box);
+  }
+}
+
 /* A refused update leaves the solver as it was. */
 static void failed_updates(void **state)
 {
@@ -222,7 +279,7 @@ static void smaller_struct(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(refused), cmocka_unit_test(taken_all_the_same), cmocka_unit_test(badly_scaled),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(refused), cmocka_unit_test(taken_all_the_same), cmocka_unit_test(badly_scaled), cmocka_unit_test(penalties),
                                      cmocka_unit_test(failed_updates),
                                      cmocka_unit_test(smaller_struct)};
   return run_selected(tests);

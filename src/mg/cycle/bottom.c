@@ -13,7 +13,8 @@ static int describe(const gmg_solver *s, int from, gmg_bottom_problem *p)
   if (count > GMG_BOTTOM_LEVELS) return 0;
   *p = (gmg_bottom_problem){.levels = count, .coarse_kind = q->coarse, .pre = q->pre * sweeps, .post = q->post * sweeps,
                             .reversed = s->symmetric, .singular = s->singular,
-                            .is_symmetric = !s->coefficients.asymmetry[0], .rtol = q->coarse_rtol};
+                            .is_symmetric = !s->coefficients.asymmetry[0], .penalty = s->coefficients.penalty,
+                            .rtol = q->coarse_rtol};
   for (int l = 0; l < count; l++) {
     const gmg_level *L = &s->level[from + l];
     p->level[l] = (gmg_bottom_level){.A = &L->A, .axis = L->axis, .volume = L->volume, .operator_dependent = L->operator_dependent};

@@ -81,6 +81,7 @@ static gmg_status measure(const gmg_exec *e, const gmg_problem *p, gmg_coefficie
   for (int a = 0; a < 3; a++) found->beta_mean[a] = x.beta[a];
   found->sigma_least = x.sigma.least, found->sigma_mean = x.sigma.mean, found->sigma_most = x.sigma.most;
   memcpy(found->asymmetry, x.asymmetry, sizeof x.asymmetry);
+  memcpy(found->penalty, x.penalty, sizeof x.penalty);
   *size = (entry_magnitude){"the stencil's centre", x.diagonal.least, x.diagonal.most};
   return GMG_OK;
 }

@@ -8,6 +8,7 @@
    Coarse operators are Galerkin products: restriction times A times prolongation. On axes with an even number of intervals a
    product of box stencils is a box stencil. Axes with an odd number of intervals greater than 1 are not coarsened. */
 #include "core/backend.h"
+#include "core/names.h"
 #include "stencil/box/problem.h"
 #include "values.h"
 
@@ -48,7 +49,7 @@ static gmg_given_box given_of(const gmg_problem *p)
   const gmg_type_traits *type = gmg_type_traits_of(p->type);
   gmg_given_box g = {.layout = gmg_coefficients_at_unknowns(p, NULL).layout, .dim = p->dim, .shift = p->shift,
                      .least = fmax(type->smallest, 1e-100), .most = fmin(type->largest / 64, 1e100), .epsilon = type->epsilon,
-                     .most_over_centre = GMG_MOST_OVER_CENTRE};
+                     .most_over_centre = GMG_MOST_OVER_CENTRE, .most_over_rest = INFINITY};
   for (int a = 0; a < p->dim; a++) {
     g.wraps[a] = p->bc[a][0] == GMG_PERIODIC;
     for (int side = 0; side < 2; side++) {
@@ -143,6 +144,28 @@ static gmg_status check_rows(const gmg_exec *e, const gmg_problem *p, gmg_given_
   return all->bad == 0 ? GMG_OK : refuse_row(e, p, g, first_bad(e, g, 0, rows));
 }
 
+/* A penalty: a large centre, which holds the unknown. On vertices a coarse unknown may see it through interpolation alone. Coarse
+   rows then contain the same large number for each of their neighbours, and where the rest of the row is less than its rounding,
+   they are singular. Describes the first such row, for the problem's type or else for that of mixed precision. */
+static void find_penalty(const gmg_exec *e, const gmg_problem *p, const gmg_given_box *given, gmg_range diagonal,
+                         char penalty[GMG_PENALTY_TEXT])
+{
+  const gmg_type types[2] = {p->type, gmg_type_traits_of(p->type)->narrower};
+  const size_t rows = p->n[0] * p->n[1] * p->n[2];
+  for (int t = 0; t < 2 && !penalty[0] && p->centering == GMG_VERTEX; t++) {
+    gmg_given_box g = *given;
+    g.most_over_rest = 1 / gmg_type_traits_of(types[t])->epsilon;
+    if (diagonal.most <= g.most_over_rest * diagonal.least || values_of(e)->examine(e, &g, 0, rows).bad == 0) continue;
+    const size_t row = first_bad(e, &g, 0, rows);
+    const gmg_row_finding x = values_of(e)->explain(e, &g, row);
+    size_t at[3];
+    gmg_indices_of(row, p->n, at);
+    snprintf(penalty, GMG_PENALTY_TEXT, WHERE ": so large that coarse grids in %s lose the other entries of the row, %g in sum, in "
+             "rounding%s", HERE, gmg_name_of(&gmg_type_names, (int)types[t]), x.other,
+             types[t] == p->type ? "" : " (not with params.precision = GMG_PRECISION_SAME)");
+  }
+}
+
 /* The mean of an entry over the rows that have this neighbour; 0: no row has it. */
 static double mean_of(const gmg_exec *e, const gmg_given_box *g, int entry)
 {
@@ -204,6 +227,7 @@ static gmg_status measure(const gmg_exec *e, const gmg_problem *p, gmg_measured 
   GMG_TRY(check_sum(e, p, &g, all));
   find_couplings(e, p, &g, found->beta);
   found->diagonal = diagonal_of(e, &g);
+  find_penalty(e, p, &g, found->diagonal, found->penalty);
   found->sigma = (gmg_range){fmax(all.least, 0), fmax(all.most, 0), fmax(all.sum / (double)rows, 0)};
   return GMG_OK;
 }

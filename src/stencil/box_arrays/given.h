@@ -78,7 +78,7 @@ GMG_INLINE gmg_row_finding gmg_given_row(const gmg_given_box *g, const size_t at
 {
   const double volume = gmg_given_control_volume(g, at), centre = gmg_given_entry(g, at, 13);
   gmg_row_finding found = {GMG_ROW_GOOD, 13, centre, 0};
-  double size = 0;
+  double size = 0, rest = 0;
   int dropped = 0;
   *sum = 0;
   for (int e = 0; e < 27; e++) {
@@ -94,6 +94,7 @@ GMG_INLINE gmg_row_finding gmg_given_row(const gmg_given_box *g, const size_t at
     if (!exists) continue;
     const double value = gmg_given_entry(g, at, e);
     *sum += value - (e == 13 ? g->shift : 0), size += value < 0 ? -value : value;
+    if (e != 13) rest += value < 0 ? -value : value;
     if (found.fault) continue;
     if (!(value < g->most && value > -g->most)) found.fault = GMG_ROW_VALUE, found.entry = e, found.value = value;
     else if (e == 13 && !(value >= g->least)) found.fault = GMG_ROW_CENTRE;
@@ -107,6 +108,8 @@ GMG_INLINE gmg_row_finding gmg_given_row(const gmg_given_box *g, const size_t at
     found.entry = e, found.value = value;
     found.other = found.fault == GMG_ROW_INDEFINITE ? other_centre : other_volume * back / volume;
   }
+  if (!found.fault && rest > 0 && centre > g->most_over_rest * rest)
+    found.fault = GMG_ROW_PENALTY, found.entry = 13, found.value = centre, found.other = rest;
   if (dropped || !(*sum > 64 * g->epsilon * size || *sum < -64 * g->epsilon * size)) *sum = 0;
   return found;
 }

@@ -17,6 +17,7 @@ typedef struct gmg_given_box {
   double entry[27], shift;
   double least, most, epsilon; /* bounds of centres, bound of all entries, rounding of the type */
   double most_over_centre;     /* bound of entries over the centre of their row */
+  double most_over_rest;       /* bound of centres over the sum of the other entries of their row, in magnitude; INFINITY: none */
   int takes_unsymmetric;       /* the entries of two rows for each other may differ */
 } gmg_given_box;
 
@@ -45,14 +46,16 @@ GMG_INLINE double gmg_given_volume(const gmg_given_box *g, int axis, size_t i)
 }
 
 /* What is wrong with a row: an entry that is not a number or too large, a centre that is not positive, an entry that differs from
-   that of the neighbour for this row, one so large that the matrix has a negative eigenvalue, one too large beside its centre. */
+   that of the neighbour for this row, one so large that the matrix has a negative eigenvalue, one too large beside its centre, a
+   centre too large beside the other entries. */
 typedef enum {
   GMG_ROW_GOOD,
   GMG_ROW_VALUE,
   GMG_ROW_CENTRE,
   GMG_ROW_UNSYMMETRIC,
   GMG_ROW_INDEFINITE,
-  GMG_ROW_QUOTIENT
+  GMG_ROW_QUOTIENT,
+  GMG_ROW_PENALTY
 } gmg_row_fault;
 
 /* A fault of a row. value: the entry of the row. other: the entry or the limit that it is compared with. Entries across walls that
