@@ -27,8 +27,8 @@ static const box boxes[] = {
 /* Fused levels have odd periodic axes. */
 static const box odd_boxes[] = {
     {3, {50, 46, 58}, "pppppp"}, {3, {33, 35, 37}, "pppppp"}, {3, {50, 20, 62}, "ppddpp"}, {3, {20, 50, 44}, "rdppnr"},
-    {3, {11, 60, 40}, "ppddpp"}, {3, {40, 44, 50}, "ddnnpp"}, {2, {130, 66, 1}, "pppp"},   {2, {257, 129, 1}, "ppdn"},
-    {2, {90, 202, 1}, "nrpp"},   {1, {1026, 1, 1}, "pp"},     {3, {18, 22, 26}, "pppppp"}};
+    {3, {22, 20, 26}, "ppddpp"}, {3, {40, 44, 50}, "ddnnpp"}, {2, {130, 66, 1}, "pppp"},   {2, {66, 33, 1}, "ppdn"},
+    {2, {30, 70, 1}, "nrpp"},    {1, {1026, 1, 1}, "pp"},     {3, {18, 22, 26}, "pppppp"}};
 
 static const gmg_cycle_kind kinds[] = {GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F};
 
@@ -118,7 +118,7 @@ static int compare(const char *name, gmg_context *c, const gmg_problem *p, const
   const int some = has_fused_levels(s), count = s->levels - s->mg.bottom.level;
   /* rounding times the condition number of the levels, which in 1D grows with n^2 (2048 in float: 0.042) */
   const double longest = (double)p->n[0] / 2, in_1d = fmax(100, 5e-5 * longest * longest);
-  const double limit = (p->type == GMG_F64 ? 1e-11 : 1e-3) * (p->dim == 1 ? in_1d : 1);
+  const double limit = (p->type == GMG_F64 ? 1e-11 : 3e-3) * (p->dim == 1 ? in_1d : 1);
   for (int l = s->mg.bottom.level; some && l < s->levels; l++) {
     const size_t n = s->level[l].A.cells;
     double *f = field(n, 71), *u = field(n, 72);
