@@ -43,7 +43,8 @@ static void relax_by_colours(const gmg_smoother_level *l, void *state, const voi
   const double omega = l->params->smoother->weight(A, l->params);
   double *x = malloc(A->cells * sizeof *x), *r = malloc(A->cells * sizeof *r);
   (void)state;
-  for (int step = 0; step < 2 * steps; step++) {
+  const int more = gmg_odd_seam(A, 0) || gmg_odd_seam(A, 1) || gmg_odd_seam(A, 2) ? 2 : 0; /* additional sweeps at odd seams */
+  for (int step = 0; step < 2 * (steps + more); step++) {
     const size_t colour = (size_t)(step % 2) ^ (leg == GMG_LEG_UP_REVERSED);
     gmg_operator_of(e, A)->residual(e, A, f, u, l->scratch);
     gmg_operator_of(e, A)->over_diagonal(e, A, l->scratch, l->scratch);

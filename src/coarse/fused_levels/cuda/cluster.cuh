@@ -45,6 +45,7 @@ typedef struct {
   int number, blocks, depth; /* number of the level; blocks that share it, or 1; planes of every block except perhaps the last */
   int busy;                  /* blocks that have planes */
   int halved;                /* planes are coarsened in pairs */
+  int more_sweeps;           /* additional sweeps in each leg, because of odd seams */
   int averaged;              /* all axes are coarsened in pairs, and residuals are restricted by averaging */
   int gathers_planes;        /* a block needs coarse planes that are stored in other blocks */
   unsigned u, f;             /* positions in shared memory, in reals */
