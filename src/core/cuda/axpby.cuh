@@ -56,7 +56,8 @@ static void axpby(const gmg_exec *e, size_t n, const double *scale, const type *
 {
   const int aligned = (uintptr_t)z % (2 * sizeof(type)) == 0 && (uintptr_t)x % (2 * sizeof(scalar)) == 0;
   const gmg_launch_shape grid = gmg_flat_shape((n + 2 * AXPBY_PAIRS - 1) / (2 * AXPBY_PAIRS));
-  gmg_launch_early(e, "correction", aligned ? axpby_kernel<type, 1, number> : axpby_kernel<type, 0, number>, grid, n, scale, z, keep, x);
+  const auto kernel = aligned ? axpby_kernel<type, 1, number> : axpby_kernel<type, 0, number>;
+  gmg_launch_early(e, "correction", kernel, grid, n, scale, z, keep, x);
 }
 
 /* x = c + keep x */

@@ -1,4 +1,4 @@
-/* The layouts of a level's fields, and of the caller's arrays on the finest level; and seams of odd size. Compiled as C and as CUDA.
+/* The layouts of a level's fields, and of the caller's arrays on the finest level; seams of odd size. Compiled as C and as CUDA.
    Calls core; included by stencil, smoothers, coarse and mg. */
 #ifndef GMG_STENCIL_OPERATOR_FIELDS_H
 #define GMG_STENCIL_OPERATOR_FIELDS_H

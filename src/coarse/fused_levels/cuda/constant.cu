@@ -1,6 +1,7 @@
-/* Fused levels for constant coefficients on uniform meshes. One launch runs a cycle on all small levels in shared memory; launching each operation takes five launches per level. It runs on a
-   cluster of thread blocks if the device has clusters, and on one block otherwise. The smoother is red-black relaxation of the
-   whole level. The asynchronous smoother does the same here, because such a level is one block of unknowns.
+/* Fused levels for constant coefficients on uniform meshes. One launch runs a cycle on all small levels in shared memory; launching
+   each operation takes five launches per level. It runs on a cluster of thread blocks if the device has clusters, and on one block
+   otherwise. The smoother is red-black relaxation of the whole level; across the seam of an odd periodic axis two unknowns of one
+   colour are relaxed at the same time. The asynchronous smoother does the same here, because such a level is one block of unknowns.
 
    This file decides which levels fit, lays out memory, and launches the kernel in kernels.cuh. Called through gmg_bottom_ops. */
 #include "coarse/cuda/kernels.h"
@@ -14,9 +15,9 @@
    - with separate launches, 16^3 and 32^3 take 21 us each, without their coarser levels. */
 enum { MAX_CELLS_ONE_BLOCK = 2048, MAX_CELLS_CLUSTER = 32768 };
 
-/* Additional sweeps in a leg on levels with odd seams, as in blocks of the asynchronous smoother there. Factor of the last cycles on
-   a periodic 65^3, vertices, where 17^3 and coarser levels relax so: 0.080 without them, 0.047 with two, 0.039 with four. With the
-   asynchronous smoother on all levels it is 0.051. */
+/* Additional sweeps in a leg on levels with odd seams, as in blocks of the asynchronous smoother there. Factor of the last cycles
+   on a periodic 65^3, vertices, where 17^3 and coarser levels relax so: 0.080 without them, 0.047 with two, 0.039 with four. With
+   the asynchronous smoother on all levels it is 0.051. */
 enum { SEAM_SWEEPS = 2 };
 
 /* Reserves `count` entries of `size` bytes in the tables. Returns their position in units of `size`. */

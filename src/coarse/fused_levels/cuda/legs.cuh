@@ -81,7 +81,8 @@ static __device__ __forceinline__ own_pair load_pair(const small_level &L, const
     if (beyond_walls) {
       const outer_neighbour outer = outer_of(L, second, !(word & HAS_LEFT), second ? !(word & HAS_RIGHT) : (word & SINGLE) != 0);
       own.step[h] = outer.step, own.outer[h] = outer.coupling;
-      if (beyond_walls == SEAMS && has_seam(L, 0) && !second && !(word & HAS_LEFT)) own.step[h] += colour ? (int)L.colour : -(int)L.colour;
+      const int at_seam = beyond_walls == SEAMS && has_seam(L, 0) && !second && !(word & HAS_LEFT); /* of the same colour */
+      if (at_seam) own.step[h] += colour ? (int)L.colour : -(int)L.colour;
     }
     if (!own.exists[h]) continue;
     if (word & GOES_BELOW) own.below[h] = address_in(own.place[h] + beyond[0], below);

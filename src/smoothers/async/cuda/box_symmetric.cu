@@ -247,8 +247,8 @@ static void launch(symmetric_pass *kernel, const gmg_smoother_level *l, const as
   t.order = order_of(l, s);
   async_launch k = launch_of(l, s, passes);
   k.grid.threads = dim3(32 * WARPS), k.grid.bytes = sizeof(symmetric_tile);
-  gmg_launch_early(l->exec, "async", kernel, k.grid, gmg_box_rows_of(l->A), s->symmetric, t, box_relaxation_of(l, reversed), f, from, to,
-             output, k.queue);
+  gmg_launch_early(l->exec, "async", kernel, k.grid, gmg_box_rows_of(l->A), s->symmetric, t, box_relaxation_of(l, reversed), f,
+                   from, to, output, k.queue);
 }
 
 extern "C" void R(async_box_symmetric_run)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f,

@@ -125,9 +125,10 @@ template <class Maker> struct gmg_by_rows {
   static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
   {
     Maker::with(e, *A, [&](const auto &rows) {
+      const auto kernel = rows_residual<gmg_type_of<decltype(rows)>>;
       const auto with_gaps = rows_residual_gaps<gmg_type_of<decltype(rows)>>;
       if (A->caller_layouts) gmg_launch(e, "residual", with_gaps, rows.grid(0), rows, *A->caller_layouts, f, u, r);
-      else gmg_launch_early(e, f ? "residual" : "operator", rows_residual<gmg_type_of<decltype(rows)>>, rows.grid(0), rows, f, u, r);
+      else gmg_launch_early(e, f ? "residual" : "operator", kernel, rows.grid(0), rows, f, u, r);
     });
   }
 

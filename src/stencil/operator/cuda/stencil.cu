@@ -288,7 +288,9 @@ static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correctio
   add_correction(e, A->cells, c, (const double *)&d->beta, p);
   if (gmg_face_columns_of(A, gmg_device_of(e)->processors, p, x, q, &w))
     gmg_launch(e, "direction", GMG_BY_SIGMA(w, direction_faces_kernel), gmg_shape_of(w.s.tiles, 1), *A, w, p, x, q, d, sums);
-  else gmg_launch_early(e, "direction", GMG_BY_KIND(A, direction_kernel), gmg_shape_of(columns.tiles, 1), *A, columns, p, x, q, d, sums);
+  else
+    gmg_launch_early(e, "direction", GMG_BY_KIND(A, direction_kernel), gmg_shape_of(columns.tiles, 1), *A, columns, p, x, q, d,
+                     sums);
 }
 
 extern "C" {
