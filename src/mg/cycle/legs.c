@@ -130,8 +130,8 @@ void gmg_choose_legs(gmg_multigrid *m, int l)
 
 /* The downward leg. Exchanges f for both legs: a leg that relaxes ghosts again reads f on ghosts (core/comm.h), and f does not
    change between the legs. A singular coarse problem has a solution only if its right-hand side has zero mean, and restriction may
-   change the mean. It is removed at the bottom alone: of 3,744 singular problems none converged faster with the mean removed on
-   every level. */
+   change the mean. It is removed at the bottom alone: of 4,585 singular problems 10 took more cycles than with the mean removed on
+   every level, and 14 took fewer. */
 void gmg_presmooth_restrict(const gmg_multigrid *m, int l, const void *f, void *u, gmg_start start)
 {
   gmg_exchange(m->exec, &m->level[l].A, f);
