@@ -25,8 +25,8 @@ typedef struct {
   unsigned to[2];                           /* addresses of the arrivals of those blocks */
 } own_pair;
 
-/* Bits of own_pair::across. LAST: the pair has one unknown, at the upper seam of axis 0. */
-enum { ACROSS_PLANES = 4 | 8, LAST = 16 };
+/* A bit of own_pair::across: the pair has one unknown, at the upper seam of axis 0. */
+enum { LAST = 16 };
 
 /* The data of a level that sweeps read, in registers. */
 typedef struct {
