@@ -83,14 +83,16 @@ typedef enum { GMG_ACCEL_AUTO, GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_
  *  the problem is separable, AUTO selects tensor where that is faster (docs/api/params.md).
  *  - CG: conjugate gradients (Hestenes, Stiefel 1952). For every problem whose matrix is symmetric.
  *  - Dense: a dense factor, for at most 1024 unknowns: Cholesky, or LU if the problem has a stencil that is not symmetric.
- *  - Tensor: a direct solver for separable problems, which have no beta, beta_face, sigma or stencil. In 1D it takes such arrays,
- *    too, but no stencil. Meshes, walls and sizes are arbitrary; axes but the last have at most 4096 unknowns. Method: Lynch, Rice,
+ *  - Tensor: a direct solver for separable problems. These have no beta, beta_face or sigma, but in 1D any without a stencil is
+ *    separable. A stencil is separable if its entries are constant, the same on both sides of each axis, and positive for all
+ *    frequencies. Meshes, walls and sizes are arbitrary; axes but the last have at most 4096 unknowns. Method: Lynch, Rice,
  *    Thomas (1964); Buzbee, Golub, Nielson (1970). */
 typedef enum { GMG_COARSE_AUTO, GMG_COARSE_CG, GMG_COARSE_DENSE, GMG_COARSE_TENSOR } gmg_coarse_kind;
 /** Whether the problem is solved directly, by the solver of GMG_COARSE_TENSOR, without a hierarchy. A cycle then is a direct solve
  *  for the residual, and the first one solves the problem up to rounding. gmg_plan_info::direct reports the choice.
  *  - AUTO: where this is faster than cycles (docs/api/params.md), unless cycle, accel, fmg, symmetric, coarse, coarse_cells or
- *    max_levels is set, the smoother is another than the default, or check_every is GMG_NONE.
+ *    max_levels is set, the smoother is another than the default, or check_every is GMG_NONE. gmg_solver_update() then takes
+ *    separable stencils only.
  *  - Never: always cycles. GMG_COARSE_AUTO then does not select tensor, either.
  *  - Always: problems that are not separable are refused. */
 typedef enum { GMG_DIRECT_AUTO, GMG_DIRECT_NEVER, GMG_DIRECT_ALWAYS } gmg_direct;

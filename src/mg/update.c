@@ -100,6 +100,15 @@ static void set_typical(gmg_level *L, const gmg_problem *p, const gmg_coefficien
   gmg_operator_set_typical(&L->A, L->unit_coupling, L->unit_reaction_from_walls, found->beta_mean);
 }
 
+/* Whether the solver of the coarsest grid takes new entries of a stencil. Other coefficients make no difference to it. */
+static gmg_status check_coarsest(gmg_solver *s, const gmg_problem *p)
+{
+  const char *why_not = p->stencil && s->coarse_ops->refuses ? s->coarse_ops->refuses(p) : NULL;
+  if (!why_not) return GMG_OK;
+  return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s: the solver was created for direct solution (params.direct, params.coarse)",
+                  why_not);
+}
+
 /* Whether corrections can still be computed in this precision. Leaves the solver as it was. */
 static gmg_status check_corrections(gmg_solver *s, const gmg_problem *p, const gmg_coefficients *found)
 {
@@ -171,6 +180,7 @@ gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *given)
   const gmg_status checked = gmg_check_coefficients(&s->exec, problem, &found);
   GMG_TRY(gmg_status_or_failure(s, checked)); /* on a failed device everything reads as NaN */
   GMG_TRY(gmg_check_symmetry(s, problem, &found));
+  GMG_TRY(check_coarsest(s, problem));
   GMG_TRY(check_corrections(s, problem, &found));
   return replace_coefficients(s, problem, &found);
 }

@@ -73,6 +73,13 @@ typedef struct gmg_measured {
                                      there is none */
 } gmg_measured;
 
+/* A separable operator: a sum of products of operators along single axes. */
+typedef struct gmg_products {
+  int of_differences; /* along an axis the operator is [-1, 2, -1] between its walls. 0: it is that of gmg_axis, which for an axis
+                         with a single unknown holds its walls */
+  double factor[8];   /* [bits 1 << axis] factor of the product over these axes; [0]: of the identity */
+} gmg_products;
+
 /* A kind of operator. NULL members: there is nothing to do. */
 struct gmg_operator_kind {
   const char *name;
@@ -102,6 +109,10 @@ struct gmg_operator_kind {
   void (*coarsen)(const gmg_exec *e, const gmg_operator *A, gmg_coarsening_maps by, gmg_operator *C);
   /* Values in low precision. e: the exec of the operator `from` */
   void (*to_low)(const gmg_exec *e, const gmg_operator *from, gmg_operator *to);
+  /* Why the problem's operator is not separable, in words for error texts; NULL: it is. The function is NULL if it never is. */
+  const char *(*not_separable)(const gmg_problem *p);
+  /* The products of a separable operator, on any level. Set together with not_separable. */
+  void (*products)(const gmg_operator *A, gmg_products *found);
   /* Range of the eigenvalues of D^-1 A over the frequencies that the coarser grid cannot represent. NULL: follows from the
      couplings along the axes. */
   void (*smoothing_range)(const gmg_operator *A, double *lowest, double *highest);

@@ -100,7 +100,7 @@ static void refused(void **state)
       case SIGMA: p.sigma = coefficients; break;
       case COORD: p.coord[0] = positions; break;
       case SMOOTHER: q.smoother = gmg_smoother_by_name("red_black"); break;
-      case LOCAL: q.async.local = GMG_LOCAL_GAUSS_SEIDEL; break;
+      case LOCAL: q.async.local = GMG_LOCAL_GAUSS_SEIDEL, q.direct = GMG_DIRECT_NEVER; break;
       case SIZE: box.known.size = sizeof box; break;
     }
     for (int create = 0; create < 2; create++) {
@@ -146,7 +146,7 @@ static void failed_updates(void **state)
   } changes[] = {{-3, 0, "add up to -"}, {NAN, 0, "problem.stencil->entry[1][0][0] = nan"}, {-9, 9, "is not positive definite"}};
   gmg_problem p = make_problem(2, 40, 40, 1, GMG_VERTEX, "dddd");
   const gmg_stencil box = gmg_stencil_q1(2, NULL, 0), other = gmg_stencil_q1(2, NULL, 1);
-  const gmg_params q = {.deterministic = 1};
+  const gmg_params q = {.deterministic = 1, .direct = GMG_DIRECT_NEVER};
   static double f[1600], u[3][1600];
   gmg_report r;
   fill_random(f, 1600, 3);

@@ -150,12 +150,14 @@ static void choices_are_planned(void **state)
 static void choices_for_stencils(void **state)
 {
   (void)state;
-  const gmg_params none = {0}, coarse = {.coarse = GMG_COARSE_CG};
+  const gmg_params none = {0}, cycles = {.direct = GMG_DIRECT_NEVER}, coarse = {.coarse = GMG_COARSE_CG};
   gmg_problem p = make_problem(2, N, N, 1, GMG_VERTEX, "dddd");
   const gmg_stencil sized = gmg_stencil_q1(2, p.h, 2);
   gmg_stencil box = sized;
   box.size = 0, p.stencil = &box;
   const gmg_plan_info *x = planned_for(&p, &none);
+  assert_true(x->direct == 1 && x->levels == 1 && x->coarse == GMG_COARSE_TENSOR);
+  x = planned_for(&p, &cycles);
   assert_true(x->smoother == gmg_smoother_by_name("async") && x->coarse == GMG_COARSE_DENSE && x->cycle == GMG_CYCLE_V);
   assert_true(x->accel == GMG_ACCEL_NONE && isnan(x->predicted_factor));
   assert_true(planned_for(&p, &coarse)->coarse == GMG_COARSE_CG);

@@ -417,7 +417,8 @@ static void refuses_what_is_not_separable(void **state)
     p.sigma = NULL, p.beta_face[0] = p.beta_face[1] = beta;
     REFUSES(GMG_ERR_UNSUPPORTED, "problem.beta_face, an array for each axis, couples the axes");
     p.beta_face[0] = p.beta_face[1] = NULL, p.stencil = &box;
-    REFUSES(GMG_ERR_UNSUPPORTED, "problem.stencil may couple diagonal neighbours");
+    box.entry[1][0][0] -= 0.1, box.entry[1][2][2] -= 0.1, box.entry[1][1][1] += 0.2;
+    REFUSES(GMG_ERR_UNSUPPORTED, "problem.stencil differs on the two sides of an axis");
   }
   gmg_problem p = make_problem(2, 5000, 3, 1, GMG_CELL, "dddd");
   gmg_params q = gmg_params_default();

@@ -1,9 +1,7 @@
 /* The direct solver for separable problems on host threads (tensor.h). Operations in 3D for n unknowns along each axis: 4 n^4 for
    the transforms of two symmetric axes (8 n^4 if they are not symmetric), and about 10 n^3 for the tridiagonal systems. Results do
    not depend on the number of threads. Called through gmg_tensor_ops. */
-#include "tensor.h"
-
-#include "core/real.h"
+#include "eigenvalues.h"
 
 #include <omp.h>
 #include <string.h>
@@ -235,13 +233,13 @@ static void transform_back(const gmg_tensor *t, size_t count, real *x, const spa
 
 /* --- tridiagonal systems ------------------------------------------------------------------------------------------------------ */
 
-/* Systems beside each other: `count` columns of f and u, whose rows have the distance `pitch`. Column c has the diagonal
-   diag[k] + shift[c]. Gaussian elimination without pivoting solves them (Thomas 1949). */
+/* Systems beside each other: `count` columns of f and u, whose rows have the distance `pitch`. Column c has the matrix
+   slope[c] A_last + constant[c]. Gaussian elimination without pivoting solves them (Thomas 1949). */
 typedef struct {
   size_t count, pitch;
   const real *f;
   real *u;
-  real shift[COLUMNS];
+  real constant[COLUMNS], slope[COLUMNS];
   real pinned[COLUMNS]; /* 1 for a singular system, whose last unknown is set to 0; otherwise 0 */
 } columns;
 
@@ -254,9 +252,10 @@ GMG_INLINE void eliminate(const gmg_tensor *t, const columns *s, size_t count, s
   const real lo = ((const real *)t->lo)[k], hi = ((const real *)t->hi)[k], diag = ((const real *)t->diag)[k];
 #pragma omp simd
   for (size_t c = 0; c < count; c++) {
-    const real inverse = (1 - pinned[c]) / (diag + s->shift[c] - lo * q_below[c] + pinned[c]);
-    u[c] = (f[c] + lo * below[c]) * inverse;
-    q[c] = hi * inverse;
+    const real slope = s->slope[c], to_below = slope * lo;
+    const real inverse = (1 - pinned[c]) / (slope * diag + s->constant[c] - to_below * q_below[c] + pinned[c]);
+    u[c] = (f[c] + to_below * below[c]) * inverse;
+    q[c] = slope * hi * inverse;
   }
 }
 
@@ -302,24 +301,26 @@ static void solve_periodic_columns(const gmg_tensor *t, const columns *s, const 
   const real *f = s->f + last * s->pitch, *u = s->u, *z = w->border;
   real *u_last = s->u + last * s->pitch;
   for (size_t c = 0; c < count; c++) {
-    const real pivot = diag[last] + s->shift[c] - lo[last] * z_below[c] - hi[last] * z[c];
-    u_last[c] = (1 - s->pinned[c]) * (f[c] + lo[last] * below[c] + hi[last] * u[c]) / (pivot + s->pinned[c]);
+    const real slope = s->slope[c], to_below = slope * lo[last], to_above = slope * hi[last];
+    const real pivot = slope * diag[last] + s->constant[c] - to_below * z_below[c] - to_above * z[c];
+    u_last[c] = (1 - s->pinned[c]) * (f[c] + to_below * below[c] + to_above * u[c]) / (pivot + s->pinned[c]);
   }
   for (size_t k = 0; k < last; k++)
     for (size_t c = 0; c < count; c++) s->u[k * s->pitch + c] += u_last[c] * w->border[k * w->lanes + c];
 }
 
-/* The columns from `begin` up. An eigenvalue and a shift of 0 belong to the constant mode. */
+/* The columns from `begin` up. A constant of 0 belongs to the constant mode. */
 static void set_columns(const gmg_tensor *t, size_t begin, size_t all, columns *s)
 {
+  const gmg_mode_factors factors = gmg_mode_factors_of(t);
   const size_t n = t->transformed ? t->axis[0].n : 1;
   s->count = all - begin < COLUMNS ? all - begin : COLUMNS;
   for (size_t c = 0; c < s->count; c++) {
-    real shift = (real)t->shift;
-    if (t->transformed > 0) shift += ((const real *)t->axis[0].value)[(begin + c) % n];
-    if (t->transformed > 1) shift += ((const real *)t->axis[1].value)[(begin + c) / n];
-    s->shift[c] = shift;
-    s->pinned[c] = t->singular && shift == 0;
+    const real x = t->transformed > 0 ? ((const real *)t->axis[0].value)[(begin + c) % n] : 0,
+               y = t->transformed > 1 ? ((const real *)t->axis[1].value)[(begin + c) / n] : 0;
+    const gmg_mode_operator m = gmg_mode_operator_of(&factors, x, y);
+    s->constant[c] = m.constant, s->slope[c] = m.slope;
+    s->pinned[c] = t->singular && m.constant == 0;
   }
 }
 

@@ -1,7 +1,8 @@
-/* The direct solver for separable problems: constant coefficients on any mesh, with any walls. The operator is then a sum of
-   one-dimensional ones. Axes are transformed to their modes (Lynch, Rice, Thomas 1964). If all are, the modal coefficients of f are
-   divided by sums of eigenvalues. If all but the last are, every mode is a tridiagonal system along it (Buzbee, Golub, Nielson
-   1970). Called through gmg_bottom_ops. Calls stencil for the axes, and the kernels of the backend. */
+/* The direct solver for separable problems: constant coefficients on any mesh, with any walls, and box stencils that are even along
+   each axis. The operator is then a sum of products of one-dimensional ones. Axes are transformed to their modes (Lynch, Rice,
+   Thomas 1964). If all are, the modal coefficients of f are divided by the operator's eigenvalues. If all but the last are, every
+   mode is a tridiagonal system along it (Buzbee, Golub, Nielson 1970). Called through gmg_bottom_ops. Calls stencil for the axes,
+   and the kernels of the backend. */
 #include "tensor.h"
 
 #include "coarse/kernels.h"
@@ -27,13 +28,8 @@ static const gmg_tensor_ops *kernels_of(const gmg_exec *e) { return gmg_coarse_k
 
 static const char *refuses(const gmg_problem *p)
 {
-  if (p->stencil) return "problem.stencil may couple diagonal neighbours";
-  if (gmg_operator_kind_of(p) != &gmg_seven_point) return "problem has another operator than -div(beta grad u) + sigma u";
-  if (p->dim == 1) return NULL;
-  if (p->beta) return "problem.beta, an array, couples the axes";
-  if (p->beta_face[0]) return "problem.beta_face, an array for each axis, couples the axes";
-  if (p->sigma) return "problem.sigma, an array, couples the axes";
-  return NULL;
+  const gmg_operator_kind *kind = gmg_operator_kind_of(p);
+  return kind->not_separable ? kind->not_separable(p) : "problem has coefficients or an operator that couple the axes";
 }
 
 /* Up to how many transformed unknowns, summed over all axes but the last, this solver is faster: than a whole solve by cycles, and
@@ -211,22 +207,41 @@ static void load_rows(const gmg_exec *e, const gmg_operator *A, int line, void *
   }
 }
 
+static int has_arrays(const gmg_operator *A) { return A->face[0] || A->sigma; }
+
+/* The factors of products of the axes in `along`, with bits in their order there. */
+static void set_factors(const gmg_exec *e, const gmg_operator *A, tensor_state *s)
+{
+  gmg_products found;
+  A->kind->products(A, &found);
+  double *factor = found.factor;
+  for (int a = 0; a < A->dim && !e->dry; a++) { /* an axis with a single unknown is the number `walls` */
+    double walls = 0;
+    if (A->n[a] > 1 || a == s->last) continue;
+    gmg_exec_read_reals(e, A->diag[a], 1, &walls);
+    for (int p = 0; p < 8; p++)
+      if (~p & 1 << a) factor[p] += walls * factor[p | 1 << a];
+  }
+  const int others = s->t.transformed - !s->t.has_systems, last = s->along[others > 0 ? others : 0];
+  for (int i = 0; i < 4; i++) {
+    const int p = (i & 1 && others > 0 ? 1 << s->along[0] : 0) | (i & 2 && others > 1 ? 1 << s->along[1] : 0);
+    const int exists = i < 1 << others;
+    s->t.constant[i] = exists ? factor[p] : 0, s->t.slope[i] = exists ? factor[p | 1 << last] : 0;
+  }
+}
+
 static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
 {
   tensor_state *s = state;
   const gmg_operator *A = p->level[0].A;
   const int last = s->last;
   s->t.singular = p->singular;
-  s->t.shift = A->shift;
-  for (int a = 0; a < A->dim && !e->dry && !s->rows[0]; a++) { /* the walls of axes with a single unknown */
-    double walls = 0;
-    if (a != last && A->n[a] == 1) gmg_exec_read_reals(e, A->diag[a], 1, &walls);
-    s->t.shift += walls;
-  }
+  if (has_arrays(A)) s->t.constant[0] = A->shift, s->t.slope[0] = 1;
+  else set_factors(e, A, s);
   if (last < 0) return GMG_OK;
   s->t.lo = A->lo[last], s->t.hi = A->hi[last], s->t.diag = A->diag[last];
   if (!s->rows[0]) return GMG_OK;
-  if (!e->dry) load_rows(e, A, last, s->rows);
+  if (has_arrays(A) && !e->dry) load_rows(e, A, last, s->rows);
   s->t.lo = s->rows[0], s->t.hi = s->rows[1], s->t.diag = s->rows[2];
   return GMG_OK;
 }
@@ -259,11 +274,37 @@ static gmg_status choose_axes(gmg_exec *e, const gmg_operator *A, tensor_state *
                   entries * e->real_size, room);
 }
 
-static gmg_status create_rows(gmg_exec *e, const gmg_operator *A, tensor_state *s)
+/* The rows of an axis by itself. */
+static gmg_status write_rows(gmg_exec *e, const gmg_axis_spec *spec, void *const rows[3])
 {
-  for (int i = 0; i < 3 && (A->face[0] || A->sigma); i++)
-    GMG_TRY(gmg_exec_alloc(e, "rows of a line", A->cells * e->real_size, &s->rows[i]));
+  gmg_axis x;
+  GMG_TRY(gmg_axis_create(e->context, spec, &x));
+  double piece[3][PIECE];
+  for (size_t begin = 0; begin < x.n; begin += PIECE) {
+    const size_t n = x.n - begin < PIECE ? x.n - begin : PIECE;
+    for (size_t i = 0; i < n; i++) {
+      const size_t at = gmg_axis_entry(&x, begin + i);
+      piece[0][i] = x.lo[at], piece[1][i] = x.hi[at], piece[2][i] = x.diag[at];
+    }
+    for (int i = 0; i < 3; i++) gmg_exec_write_reals(e, (char *)rows[i] + begin * e->real_size, n, piece[i]);
+  }
+  gmg_axis_destroy(&x);
   return GMG_OK;
+}
+
+/* Rows of the systems, where they are not those of the operator's axis. */
+static gmg_status create_rows(gmg_exec *e, const gmg_operator *A, const gmg_axis_spec spec[3], int of_differences, tensor_state *s)
+{
+  if (s->last < 0 || !(has_arrays(A) || of_differences)) return GMG_OK;
+  for (int i = 0; i < 3; i++)
+    GMG_TRY(gmg_exec_alloc(e, "rows of a line", A->n[s->last] * e->real_size, &s->rows[i]));
+  return of_differences && !e->dry ? write_rows(e, &spec[s->last], s->rows) : GMG_OK;
+}
+
+/* The axes with mesh width 1, for operators along axes that do not depend on it. */
+static void set_unit_widths(const gmg_operator *A, gmg_axis_spec spec[3])
+{
+  for (int a = 0; a < A->dim; a++) spec[a].length /= A->h[a];
 }
 
 static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
@@ -271,10 +312,14 @@ static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
   const gmg_operator *A = p->level[0].A;
   GMG_TRY(gmg_exec_alloc_state(e, "direct solver", sizeof(tensor_state), state));
   tensor_state *s = *state;
+  gmg_axis_spec spec[3] = {p->level[0].axis[0], p->level[0].axis[1], p->level[0].axis[2]};
+  gmg_products found;
+  A->kind->products(A, &found);
+  if (found.of_differences) set_unit_widths(A, spec);
   GMG_TRY(choose_axes(e, A, s));
-  GMG_TRY(create_rows(e, A, s));
+  GMG_TRY(create_rows(e, A, spec, found.of_differences, s));
   for (int i = 0; i < s->t.transformed; i++)
-    GMG_TRY(create_or_share(e, p->level[0].axis, s->along, kernels_of(e)->axes_in_panels, i, s->t.axis));
+    GMG_TRY(create_or_share(e, spec, s->along, kernels_of(e)->axes_in_panels, i, s->t.axis));
   return gmg_exec_alloc(e, "work space of the direct solver", kernels_of(e)->prepare(e, &s->t), &s->t.work);
 }
 

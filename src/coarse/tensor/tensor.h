@@ -25,8 +25,8 @@ typedef struct gmg_tensor_axis {
   const void *value; /* [n] eigenvalues, reals in exec's memory */
 } gmg_tensor_axis;
 
-/* A separable problem. Axes with a single unknown are left out: their walls are in `shift`. All others are transformed, or all but
-   the last one. Along this one every mode is then a tridiagonal system, with rows diag + shift + eigenvalues. */
+/* A separable problem. Axes with a single unknown are left out: they add to the factors of the others. All others are transformed,
+   or all but the last one. Along this one every mode is then a tridiagonal system. */
 typedef struct gmg_tensor {
   int transformed; /* number of transformed axes */
   gmg_tensor_axis axis[GMG_MAX_TRANSFORMED];
@@ -34,7 +34,8 @@ typedef struct gmg_tensor {
   size_t n;                    /* unknowns along it; 1 if there are no systems */
   const void *lo, *hi, *diag;  /* [n] reals in exec's memory */
   int wraps;                   /* this axis is periodic */
-  double shift;
+  double constant[4], slope[4]; /* how the eigenvalues of the other axes enter the operator along the last one (eigenvalues.h). The
+                                   last one is that of the systems or, without systems, the last transformed axis */
   int singular; /* the constant mode is undetermined: the last unknown of its system is set to 0, or its coefficient */
   void *work;   /* in exec's memory */
 } gmg_tensor;

@@ -266,6 +266,56 @@ static void to_low(const gmg_exec *e, const gmg_operator *from, gmg_operator *to
   memcpy(box_of(to)->entry, from->box->entry, sizeof from->box->entry);
 }
 
+/* --- products of second differences ------------------------------------------------------------------------------------------- */
+
+/* Whether the entries are the same on both sides along each axis. */
+static int is_even(const double entry[27])
+{
+  static const int stride[3] = {1, 3, 9};
+  for (int e = 0; e < 27; e++)
+    for (int a = 0; a < 3; a++) {
+      const double x = entry[e], image = entry[e + 2 * (1 - e / stride[a] % 3) * stride[a]];
+      if (fabs(x - image) > 64 * DBL_EPSILON * fabs(x)) return 0;
+    }
+  return 1;
+}
+
+/* The factors of products of K. Even entries have no D. */
+static void products_of(const double entry[27], double factor[8])
+{
+  double product[27];
+  memcpy(product, entry, sizeof product);
+  for (int a = 0; a < 3; a++) transform(to_products, a, product);
+  for (int p = 0; p < 8; p++) factor[p] = product[CURVATURE * ((p & 1) + 3 * (p >> 1 & 1) + 9 * (p >> 2))];
+}
+
+/* Eigenvalues of K are between 0 and 4. A sum of products is smallest where each of them is 0 or 4. */
+static const char *not_separable(const gmg_problem *p)
+{
+  double factor[8];
+  if (!is_even(flat(p))) return "problem.stencil differs on the two sides of an axis";
+  products_of(flat(p), factor);
+  for (int corner = 1; corner < 1 << p->dim; corner++) {
+    double sum = p->shift + reaction(p);
+    for (int of = 1; of < 8; of++)
+      if ((of & corner) == of) sum += factor[of] * (of & 1 ? 4 : 1) * (of & 2 ? 4 : 1) * (of & 4 ? 4 : 1);
+    if (!(sum > 64 * DBL_EPSILON * size_of(flat(p)))) return "problem.stencil is not positive for all frequencies";
+  }
+  return NULL;
+}
+
+static void products(const gmg_operator *A, gmg_products *found)
+{
+  double entry[27];
+  memcpy(entry, A->box->entry, sizeof entry);
+  fold_single(A->n, A->box->mirrors, entry);
+  *found = (gmg_products){.of_differences = 1};
+  products_of(entry, found->factor);
+  /* What rounding leaves of a sum of 0 counts as 0. */
+  if (fabs(found->factor[0]) <= 64 * DBL_EPSILON * size_of(entry)) found->factor[0] = 0;
+  found->factor[0] += A->shift;
+}
+
 /* --- smoothing ---------------------------------------------------------------------------------------------------------------- */
 
 enum { MAX_SAMPLES = 16 };
@@ -327,4 +377,6 @@ const gmg_operator_kind gmg_box_stencil = {
     .load = load,
     .coarsen = coarsen,
     .to_low = to_low,
+    .not_separable = not_separable,
+    .products = products,
     .smoothing_range = smoothing_range};

@@ -47,6 +47,21 @@ static void to_low(const gmg_exec *e, const gmg_operator *from, gmg_operator *to
   if (from->sigma) e->vector->scale_to_low(e, from->cells, NULL, from->sigma, (void *)to->sigma);
 }
 
+/* A single axis is always separable. */
+static const char *not_separable(const gmg_problem *p)
+{
+  if (p->dim == 1) return NULL;
+  if (p->beta) return "problem.beta, an array, couples the axes";
+  if (p->beta_face[0]) return "problem.beta_face, an array for each axis, couples the axes";
+  if (p->sigma) return "problem.sigma, an array, couples the axes";
+  return NULL;
+}
+
+static void products(const gmg_operator *A, gmg_products *found)
+{
+  *found = (gmg_products){.factor = {[0] = A->shift, [1 << 0] = 1, [1 << 1] = 1, [1 << 2] = 1}};
+}
+
 extern const gmg_operator_ops gmg_seven_point_host_f32, gmg_seven_point_host_f64;
 extern const gmg_operator_ops gmg_seven_point_cuda_f32, gmg_seven_point_cuda_f64;
 
@@ -59,4 +74,6 @@ const gmg_operator_kind gmg_seven_point = {
     .create = create,
     .load = load,
     .coarsen = coarsen,
-    .to_low = to_low};
+    .to_low = to_low,
+    .not_separable = not_separable,
+    .products = products};

@@ -113,7 +113,7 @@ contains
     call expect(abs(s%entry(2, 2, 2) - 8 / 3d0) < 1d-14, "gmg_stencil_q1 without h")
     p%centering = GMG_VERTEX
     p%stencil = c_loc(s)
-    call expect(gmg_plan(context, p, m, i) == GMG_OK .and. i%coarse == GMG_COARSE_DENSE, gmg_context_error(context))
+    call expect(gmg_plan(context, p, m, i) == GMG_OK .and. i%coarse == GMG_COARSE_TENSOR, gmg_context_error(context))
     s = gmg_stencil_q1(4, sigma=0d0)
     call expect(s%entry(2, 2, 2) == 0 .and. gmg_plan(context, p, m, i) == GMG_ERR_ARGUMENT, "a stencil of zeros")
     call gmg_context_destroy(context)

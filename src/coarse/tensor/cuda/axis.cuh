@@ -56,12 +56,12 @@ struct matrices {
   matrix block[2];
 };
 
-/* What coefficients are divided by after the last transform to modes: eigenvalue of the output + those of the line + shift.
+/* What coefficients are divided by after the last transform to modes: the operator of the line, for the eigenvalue of the output.
    output NULL: they are not divided. */
 struct divisors {
-  const real *output, *line[2]; /* line[1] NULL: no second axis */
+  const real *output, *line[2]; /* eigenvalues; line[1] NULL: no second axis */
   unsigned along;               /* modes of the first axis */
-  real shift;
+  gmg_mode_factors factors;
   int singular; /* the divisor 0 of the constant mode stands for infinity */
 };
 
@@ -79,14 +79,15 @@ static __device__ __forceinline__ real inverse_of(real x)
 #endif
 }
 
-static __device__ __forceinline__ real eigenvalue_of_line(const divisors &d, unsigned line)
+static __device__ __forceinline__ gmg_mode_operator operator_of_line(const divisors &d, unsigned line)
 {
-  return d.shift + (d.line[1] ? d.line[0][line % d.along] + d.line[1][line / d.along] : d.line[0][line]);
+  return d.line[1] ? gmg_mode_operator_of(&d.factors, d.line[0][line % d.along], d.line[1][line / d.along])
+                   : gmg_mode_operator_of(&d.factors, d.line[0][line], 0);
 }
 
-static __device__ __forceinline__ real inverse_divisor(const divisors &d, unsigned o, real of_line)
+static __device__ __forceinline__ real inverse_divisor(const divisors &d, unsigned o, gmg_mode_operator of_line)
 {
-  const real by = d.output[o] + of_line;
+  const real by = of_line.slope * d.output[o] + of_line.constant;
   return d.singular && by == 0 ? 0 : inverse_of(by);
 }
 

@@ -152,7 +152,7 @@ static __device__ __forceinline__ void divide(const divisors &d, real *x, unsign
                  step = part::THREADS_OF_PART / part::LINES_OF_BLOCK;
   static_assert(part::THREADS_OF_PART % part::LINES_OF_BLOCK == 0, "threads share lines");
   if (line < here) {
-    const real of_line = eigenvalue_of_line(d, begin + line);
+    const gmg_mode_operator of_line = operator_of_line(d, begin + line);
 #pragma unroll 4
     for (unsigned i = first; i < n; i += step) x[i * part::LINE_PITCH + line] *= inverse_divisor(d, i, of_line);
   }

@@ -5,7 +5,7 @@
    - Operations for n^3 unknowns: 2 n^4 for each transform, and half of that if the axis is symmetric.
    - Bytes an unknown in double: 16 for each transform, and 48 for the systems. */
 extern "C" {
-#include "coarse/tensor/tensor.h"
+#include "coarse/tensor/eigenvalues.h"
 }
 
 #include "core/cuda/device.h"
@@ -20,7 +20,7 @@ struct systems {
   const real *lo, *hi, *diag;
   const real *value[GMG_MAX_TRANSFORMED]; /* eigenvalues; NULL: none */
   unsigned along; /* number of modes of the first axis */
-  real shift;
+  gmg_mode_factors factors;
   int singular;
 };
 
@@ -28,11 +28,12 @@ struct systems {
 struct elimination {
   real u, q;
 };
-static __device__ __forceinline__ elimination eliminate(const systems &s, unsigned k, real shift, int pinned, real f,
+static __device__ __forceinline__ elimination eliminate(const systems &s, unsigned k, gmg_mode_operator m, int pinned, real f,
                                                         elimination below)
 {
-  const real inverse = pinned ? 0 : inverse_of(s.diag[k] + shift - s.lo[k] * below.q);
-  return {(f + s.lo[k] * below.u) * inverse, s.hi[k] * inverse};
+  const real to_below = m.slope * s.lo[k];
+  const real inverse = pinned ? 0 : inverse_of(m.slope * s.diag[k] + m.constant - to_below * below.q);
+  return {(f + to_below * below.u) * inverse, m.slope * s.hi[k] * inverse};
 }
 
 /* A thread solves one system: f to u, with q and, on a periodic axis, the border z in fields of their own. */
@@ -41,16 +42,15 @@ static __global__ void systems_kernel(systems s, const scalar *f, scalar *u, sca
 {
   const unsigned c = blockIdx.x * blockDim.x + threadIdx.x;
   if (c >= s.count) return;
-  real shift = s.shift;
-  if (s.value[0]) shift += s.value[0][c % s.along];
-  if (s.value[1]) shift += s.value[1][c / s.along];
-  const int pinned = s.singular && shift == 0;
+  const gmg_mode_operator m =
+      gmg_mode_operator_of(&s.factors, s.value[0] ? s.value[0][c % s.along] : 0, s.value[1] ? s.value[1][c / s.along] : 0);
+  const int pinned = s.singular && m.constant == 0;
   const unsigned last = s.n - 1;
   const size_t pitch = s.count;
   elimination row = {0, 0};
   if (!wraps) {
     for (unsigned k = 0; k <= last; k++) {
-      row = eliminate(s, k, shift, k == last && pinned, f[k * pitch + c], row);
+      row = eliminate(s, k, m, k == last && pinned, f[k * pitch + c], row);
       u[k * pitch + c] = row.u;
       q[k * pitch + c] = row.q;
     }
@@ -64,7 +64,7 @@ static __global__ void systems_kernel(systems s, const scalar *f, scalar *u, sca
   real border = 0; /* z of the row below */
   for (unsigned k = 0; k < last; k++) {
     const real to_last = (k == 0 ? s.lo[0] : 0) + (k + 1 == last ? s.hi[k] : 0), lo = s.lo[k];
-    row = eliminate(s, k, shift, 0, f[k * pitch + c], row);
+    row = eliminate(s, k, m, 0, f[k * pitch + c], row);
     border = (to_last + lo * border) * (row.q / s.hi[k]);
     u[k * pitch + c] = row.u;
     q[k * pitch + c] = row.q;
@@ -78,8 +78,9 @@ static __global__ void systems_kernel(systems s, const scalar *f, scalar *u, sca
     u[k * pitch + c] = first;
     z[k * pitch + c] = border;
   }
-  const real pivot = s.diag[last] + shift - s.lo[last] * border_below - s.hi[last] * border;
-  const real u_last = pinned ? 0 : (f[last * pitch + c] + s.lo[last] * below + s.hi[last] * first) / pivot;
+  const real to_below = m.slope * s.lo[last], to_above = m.slope * s.hi[last];
+  const real pivot = m.slope * s.diag[last] + m.constant - to_below * border_below - to_above * border;
+  const real u_last = pinned ? 0 : (f[last * pitch + c] + to_below * below + to_above * first) / pivot;
   for (unsigned k = 0; k < last; k++) u[k * pitch + c] += u_last * z[k * pitch + c];
   u[last * pitch + c] = u_last;
 }
@@ -100,7 +101,8 @@ static void solve_systems(const gmg_exec *e, const gmg_tensor *t, const void *f,
   enum { SYSTEMS = 64 };
   const unsigned count = (unsigned)(cells_of(t) / t->n);
   systems s = {.n = (unsigned)t->n, .count = count, .lo = (const real *)t->lo, .hi = (const real *)t->hi,
-               .diag = (const real *)t->diag, .value = {NULL, NULL}, .along = 1, .shift = (real)t->shift, .singular = t->singular};
+               .diag = (const real *)t->diag, .value = {NULL, NULL}, .along = 1, .factors = gmg_mode_factors_of(t),
+               .singular = t->singular};
   for (int a = 0; a < t->transformed; a++) s.value[a] = (const real *)t->axis[a].value;
   if (t->transformed) s.along = (unsigned)t->axis[0].n;
   const gmg_launch_shape shape = {dim3((count + SYSTEMS - 1) / SYSTEMS), dim3(SYSTEMS), 0};
@@ -165,7 +167,7 @@ static divisors divisors_of(const gmg_tensor *t)
   return {(const real *)t->axis[last].value,
           {(const real *)t->axis[0].value, last > 1 ? (const real *)t->axis[1].value : NULL},
           (unsigned)t->axis[0].n,
-          (real)t->shift,
+          gmg_mode_factors_of(t),
           t->singular};
 }
 

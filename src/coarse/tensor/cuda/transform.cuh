@@ -158,7 +158,7 @@ static __global__ void __launch_bounds__(THREADS)
   }
   put_outputs<back>(lane, sums, l, first_output + output_of_warp, first_line + line_of_warp, [&](unsigned line) {
     scalar *y = to + start_of(l, line);
-    const real of_line = d.output ? eigenvalue_of_line(d, line) : 0;
+    const gmg_mode_operator of_line = d.output ? operator_of_line(d, line) : gmg_mode_operator{};
     return [=](unsigned o, real x) { y[(size_t)o * l.pitch] = d.output ? x * inverse_divisor(d, o, of_line) : x; };
   });
 }
