@@ -20,6 +20,8 @@ static const struct {
   const char *smoother;
   gmg_type type;
   gmg_precision precision;
+  gmg_coarse_kind coarse; /* TENSOR: the hierarchy ends at 64^3 */
+  gmg_direct direct;      /* ALWAYS: only the solve is measured */
 } rows[] = {
     {"7_point_256", 3, 256, SEVEN_POINT, "async", GMG_F64, GMG_PRECISION_AUTO},
     {"27_points_256", 3, 256, EQUAL, "async", GMG_F64, GMG_PRECISION_AUTO},
@@ -36,6 +38,17 @@ static const struct {
     {"5_point_4095", 2, 4095, SEVEN_POINT, "async", GMG_F64, GMG_PRECISION_AUTO},
     {"q1_4095", 2, 4095, Q1, "async", GMG_F64, GMG_PRECISION_AUTO},
     {"q1_4095_colours", 2, 4095, Q1, "gauss_seidel", GMG_F64, GMG_PRECISION_AUTO},
+    {"7_point_256_tensor", 3, 256, SEVEN_POINT, "async", GMG_F64, GMG_PRECISION_AUTO, GMG_COARSE_TENSOR},
+    {"27_points_256_tensor", 3, 256, EQUAL, "async", GMG_F64, GMG_PRECISION_AUTO, GMG_COARSE_TENSOR},
+    {"q1_256_tensor", 3, 256, Q1, "async", GMG_F64, GMG_PRECISION_AUTO, GMG_COARSE_TENSOR},
+    {"7_point_255_tensor", 3, 255, SEVEN_POINT, "async", GMG_F64, GMG_PRECISION_AUTO, GMG_COARSE_TENSOR},
+    {"27_points_255_tensor", 3, 255, EQUAL, "async", GMG_F64, GMG_PRECISION_AUTO, GMG_COARSE_TENSOR},
+    {"7_point_256_double_tensor", 3, 256, SEVEN_POINT, "async", GMG_F64, GMG_PRECISION_SAME, GMG_COARSE_TENSOR},
+    {"27_points_256_double_tensor", 3, 256, EQUAL, "async", GMG_F64, GMG_PRECISION_SAME, GMG_COARSE_TENSOR},
+    {"7_point_256_direct", 3, 256, SEVEN_POINT, "async", GMG_F64, GMG_PRECISION_AUTO, GMG_COARSE_AUTO, GMG_DIRECT_ALWAYS},
+    {"27_points_256_direct", 3, 256, EQUAL, "async", GMG_F64, GMG_PRECISION_AUTO, GMG_COARSE_AUTO, GMG_DIRECT_ALWAYS},
+    {"q1_4095_direct", 2, 4095, Q1, "async", GMG_F64, GMG_PRECISION_AUTO, GMG_COARSE_AUTO, GMG_DIRECT_ALWAYS},
+    {"27_points_64_direct", 3, 64, EQUAL, "async", GMG_F64, GMG_PRECISION_AUTO, GMG_COARSE_AUTO, GMG_DIRECT_ALWAYS},
 };
 
 static gmg_stencil stencil_of(int operator_, const gmg_problem *p)
@@ -57,10 +70,11 @@ static void measure(int i)
   gmg_problem_set_box(&r.problem, NULL);
   const gmg_stencil box = stencil_of(rows[i].operator_, &r.problem);
   if (rows[i].operator_ != SEVEN_POINT) r.problem.stencil = &box;
-  r.params.smoother = gmg_smoother_by_name(rows[i].smoother), r.params.precision = rows[i].precision, r.params.rtol = rtol;
+  if (rows[i].direct) r.params.direct = rows[i].direct;
+  r.params.smoother = gmg_smoother_by_name(rows[i].smoother), r.params.coarse = rows[i].coarse, r.params.precision = rows[i].precision, r.params.rtol = rtol;
   double *f = bench_gpu_random_field(r.cells, 1), *u = bench_gpu_device_field(r.cells);
   snprintf(name, sizeof name, "v11_%s", rows[i].name);
-  if (bench_gpu_wanted(name)) {
+  if (!rows[i].direct && bench_gpu_wanted(name)) {
     bench_gpu_samples s = bench_gpu_cycle_time(&r, f, u);
     gmg_plan_info *info = bench_gpu_plan(&r);
     bench_gpu_row(name, "ms", &s, bench_gpu_cycle_bytes(rows[i].dim, info->precision) * (double)r.cells, "");

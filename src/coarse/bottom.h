@@ -16,6 +16,7 @@ typedef struct gmg_bottom_level {
   const gmg_axis_spec *axis;          /* [3] BORROWED */
   double volume;                      /* sum of the control volumes */
   double omega;                       /* relaxation weight */
+  int pre, post;                      /* red-black sweeps over the whole level, before and after the correction */
   int operator_dependent;             /* prolongation to this level depends on the coefficients */
 } gmg_bottom_level;
 
@@ -23,7 +24,6 @@ typedef struct gmg_bottom_problem {
   int levels; /* 1: only the coarsest grid */
   gmg_bottom_level level[GMG_BOTTOM_LEVELS]; /* finest first */
   gmg_coarse_kind coarse_kind;               /* solver of the coarsest grid */
-  int pre, post;                             /* red-black sweeps over a whole level, before and after the correction */
   int reversed;                              /* the sweeps after the correction relax the colours in reversed order */
   int singular;
   int is_symmetric;    /* the operators are, weighted by control volumes */

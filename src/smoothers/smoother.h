@@ -59,8 +59,9 @@ enum { GMG_STRETCH_LIMIT = 3 };
 typedef struct gmg_builtin_smoother {
   gmg_smoother base;                    /* the public part */
   gmg_symbol_function *symbol;          /* NULL: gmg_plan() predicts no factor */
-  /* The number of sweeps of a bottom solver (red-black, coarse/bottom.h) over the small level A that are equivalent to one step.
-     One kernel can then process all small levels of a cycle. NULL or 0: a step is not equivalent to such sweeps. */
+  /* The number of sweeps of a bottom solver over the small level A that are equivalent to one step. They are red-black; across the
+     seam of an odd periodic axis two unknowns of one colour are relaxed at the same time. One kernel can then process all small
+     levels of a cycle. NULL or 0: a step is not equivalent to such sweeps. */
   int (*bottom_sweeps)(const gmg_params *params, const gmg_operator *A);
   /* Whether gmg should choose this smoother for the medium. NULL: never. If none suits, gmg chooses the default. */
   int (*suits)(const gmg_medium *m);

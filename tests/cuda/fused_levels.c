@@ -43,9 +43,9 @@ static void relax_by_colours(const gmg_smoother_level *l, void *state, const voi
   const double omega = l->params->smoother->weight(A, l->params);
   double *x = malloc(A->cells * sizeof *x), *r = malloc(A->cells * sizeof *r);
   (void)state;
-  const int more = gmg_odd_seam(A, 0) || gmg_odd_seam(A, 1) || gmg_odd_seam(A, 2) ? 2 : 0; /* additional sweeps at odd seams */
-  for (int step = 0; step < 2 * (steps + more); step++) {
-    const size_t colour = (size_t)(step % 2) ^ (leg == GMG_LEG_UP_REVERSED);
+  const int sweeps = steps * gmg_bottom_sweeps(l->params, A);
+  for (int i = 0; i < 2 * sweeps; i++) {
+    const size_t colour = (size_t)(i % 2) ^ (leg == GMG_LEG_UP_REVERSED);
     gmg_operator_of(e, A)->residual(e, A, f, u, l->scratch);
     gmg_operator_of(e, A)->over_diagonal(e, A, l->scratch, l->scratch);
     gmg_exec_read_reals(e, l->scratch, A->cells, r), gmg_exec_read_reals(e, u, A->cells, x);

@@ -9,17 +9,18 @@
 static int describe(const gmg_solver *s, int from, gmg_bottom_problem *p)
 {
   const gmg_params *q = &s->params;
-  const int sweeps = gmg_bottom_sweeps(q, &s->level[from].A), count = s->levels - from;
+  const int count = s->levels - from;
   if (count > GMG_BOTTOM_LEVELS) return 0;
-  *p = (gmg_bottom_problem){.levels = count, .coarse_kind = q->coarse, .pre = q->pre * sweeps, .post = q->post * sweeps,
-                            .reversed = s->symmetric, .singular = s->singular,
+  *p = (gmg_bottom_problem){.levels = count, .coarse_kind = q->coarse, .reversed = s->symmetric, .singular = s->singular,
                             .is_symmetric = !s->coefficients.asymmetry[0], .penalty = s->coefficients.penalty,
                             .rtol = q->coarse_rtol};
   for (int l = 0; l < count; l++) {
     const gmg_level *L = &s->level[from + l];
     p->level[l] = (gmg_bottom_level){.A = &L->A, .axis = L->axis, .volume = L->volume, .operator_dependent = L->operator_dependent};
     if (count == 1) continue;
-    if (l + 1 < count && (sweeps == 0 || gmg_bottom_sweeps(q, &L->A) != sweeps)) return 0;
+    const int sweeps = gmg_bottom_sweeps(q, &L->A);
+    if (l + 1 < count && sweeps == 0) return 0;
+    p->level[l].pre = q->pre * sweeps, p->level[l].post = q->post * sweeps;
     p->level[l].prolong = L->prolong;
     p->level[l].restrict_ = L->restrict_;
     p->level[l].omega = q->smoother->weight(&L->A, q);

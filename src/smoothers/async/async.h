@@ -4,6 +4,8 @@
 
 #include "smoothers/smoother.h"
 
+enum { GMG_SEAM_SWEEPS = 2 }; /* additional sweeps of a block at an odd seam, where two unknowns of one colour meet */
+
 double gmg_weight_async(const gmg_operator *A, const gmg_params *p); /* p->omega if given, otherwise the best weight for the
                                                                         level */
 

@@ -45,7 +45,7 @@ typedef struct {
   int number, blocks, depth; /* number of the level; blocks that share it, or 1; planes of every block except perhaps the last */
   int busy;                  /* blocks that have planes */
   int halved;                /* planes are coarsened in pairs */
-  int more_sweeps;           /* additional sweeps in each leg, because of odd seams */
+  int pre, post;             /* sweeps before and after the correction */
   int averaged;              /* all axes are coarsened in pairs, and residuals are restricted by averaging */
   int gathers_planes;        /* a block needs coarse planes that are stored in other blocks */
   unsigned u, f;             /* positions in shared memory, in reals */
@@ -66,7 +66,7 @@ typedef int4 line_neighbours;
 /* The state of fused levels, passed to the kernel by value. swapped: axes 1 and 2 are exchanged, so that in 2D rows are treated as
    planes. */
 typedef struct {
-  int levels, pre, post, reversed, singular, swapped, blocks;
+  int levels, reversed, singular, swapped, blocks;
   int beyond_walls; /* NOTHING, IMAGES or SEAMS */
   int inverse; /* position in the tables of a flag and, after it, the coarsest grid's inverse; -1: none; flag: not 0 if usable */
   double rtol;

@@ -1,7 +1,7 @@
 /* Fused levels for constant coefficients on uniform meshes. One launch runs a cycle on all small levels in shared memory; launching
    each operation takes five launches per level. It runs on a cluster of thread blocks if the device has clusters, and on one block
    otherwise. The smoother is red-black relaxation of the whole level; across the seam of an odd periodic axis two unknowns of one
-   colour are relaxed at the same time. The asynchronous smoother does the same here, because such a level is one block of unknowns.
+   colour are relaxed at the same time. A smoother says how many such sweeps replace its step.
 
    This file decides which levels fit, lays out memory, and launches the kernel in kernels.cuh. Called through gmg_bottom_ops. */
 #include "coarse/cuda/kernels.h"
@@ -14,11 +14,6 @@
    - if 8^3 is shared, too: 12, 20 and 31 us.
    - with separate launches, 16^3 and 32^3 take 21 us each, without their coarser levels. */
 enum { MAX_CELLS_ONE_BLOCK = 2048, MAX_CELLS_CLUSTER = 32768 };
-
-/* Additional sweeps in a leg on levels with odd seams, as in blocks of the asynchronous smoother there. Factor of the last cycles
-   on a periodic 65^3, vertices, where 17^3 and coarser levels relax so: 0.080 without them, 0.047 with two, 0.039 with four. With
-   the asynchronous smoother on all levels it is 0.051. */
-enum { SEAM_SWEEPS = 2 };
 
 /* Reserves `count` entries of `size` bytes in the tables. Returns their position in units of `size`. */
 static int take(fused_state *s, size_t count, size_t size)
@@ -98,16 +93,16 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks)
 {
   fused_state s = {};
   const int last = p->levels - 1;
-  s.levels = p->levels, s.pre = p->pre, s.post = p->post, s.reversed = p->reversed, s.singular = p->singular, s.rtol = p->rtol;
+  s.levels = p->levels, s.reversed = p->reversed, s.singular = p->singular, s.rtol = p->rtol;
   s.swapped = p->level[0].A->n[2] == 1, s.blocks = blocks;
   const int axis[3] = {0, s.swapped ? 2 : 1, s.swapped ? 1 : 2};
   unsigned room = MAX_CELLS_INVERSE;
   for (int l = 0; l < p->levels; l++) {
     const gmg_bottom_level *from = &p->level[l];
     small_level *L = &s.level[l];
-    shape(L, from, axis, blocks), L->number = l;
+    shape(L, from, axis, blocks), L->number = l, L->pre = from->pre, L->post = from->post;
     if (L->ends[0] | L->ends[1] | L->ends[2]) s.beyond_walls = s.beyond_walls > IMAGES ? s.beyond_walls : IMAGES;
-    if (l < last && (has_seam(*L, 0) | has_seam(*L, 1) | has_seam(*L, 2))) s.beyond_walls = SEAMS, L->more_sweeps = SEAM_SWEEPS;
+    if (l < last && (has_seam(*L, 0) | has_seam(*L, 1) | has_seam(*L, 2))) s.beyond_walls = SEAMS;
     s.at[l] = gmg_layout_32_of(gmg_layout_of(from->A));
     if (s.swapped) s.at[l].rows = 1; /* rows are treated as planes */
     L->relax = take(&s, DIAGONAL_CLASSES, sizeof(real)), L->diag = take(&s, DIAGONAL_CLASSES, sizeof(real));

@@ -42,6 +42,7 @@ struct alignas(16) restrict_row {
 
 typedef struct {
   int pitch[3];                /* between unknowns, both in shared memory and in the caller's fields */
+  int pre, post;               /* sweeps before and after the correction */
   unsigned cells, u, f;        /* u, f: positions in shared memory, in reals */
   fused_row *row;              /* device memory, like all pointers here */
   transfer_row *transfer;
@@ -50,7 +51,7 @@ typedef struct {
 } fused_level;
 
 typedef struct {
-  int levels, pre, post, reversed;
+  int levels, reversed;
   unsigned r, all;             /* positions in shared memory, in reals: of the residual; of the end */
   double *inverse;             /* device memory: inverse of the coarsest grid, then a flag: not 0 if it is usable */
   size_t inverse_bytes, bytes; /* bytes: size of the tables */
@@ -156,13 +157,13 @@ static __global__ void __launch_bounds__(THREADS)
   run_cycle(
       start, last, cycle,
       [&](int l) {
-        relax(s.level[l], s.pre, 0, memory);
+        relax(s.level[l], s.level[l].pre, 0, memory);
         restrict_residual(s.level[l], s.level[l + 1], memory, r);
       },
       [&] { solve_coarsest(s, s.level[last], memory); },
       [&](int l) {
         prolong(s.level[l], s.level[l + 1], memory);
-        relax(s.level[l], s.post, s.reversed, memory);
+        relax(s.level[l], s.level[l].post, s.reversed, memory);
       });
   EACH(c, top.cells) u[c] = memory[top.u + c];
 }
@@ -241,12 +242,12 @@ static face_state layout(const gmg_bottom_problem *p, char *tables)
 {
   face_state s = {};
   const int last = p->levels - 1;
-  s.levels = p->levels, s.pre = p->pre, s.post = p->post, s.reversed = p->reversed, s.tables = tables;
+  s.levels = p->levels, s.reversed = p->reversed, s.tables = tables;
   for (int l = 0; l <= last; l++) {
     const gmg_operator *A = p->level[l].A;
     fused_level *L = &s.level[l];
     for (int a = 0; a < 3; a++) L->pitch[a] = (int)gmg_pitch(gmg_layout_of(A), a);
-    L->cells = (unsigned)A->cells;
+    L->cells = (unsigned)A->cells, L->pre = p->level[l].pre, L->post = p->level[l].post;
     L->u = s.r, L->f = L->u + L->cells, s.r = L->f + L->cells;
     L->row = (fused_row *)take(&s, A->cells * sizeof(fused_row));
     L->transfer = (transfer_row *)take(&s, A->cells * sizeof(transfer_row));

@@ -254,7 +254,7 @@ static __device__ __forceinline__ void presmooth_restrict(const fused_state &s, 
   const small_level &L = s.level[l], &C = s.level[l + 1];
   const own_level now = load_level(L, 0);
   own_pair own = load_pair<beyond_walls>(L, tables, words, 0, memory);
-  relax<beyond_walls>(now, s.pre ? s.pre + L.more_sweeps : 0, own, step);
+  relax<beyond_walls>(now, L.pre, own, step);
   residual<beyond_walls>(L, now, own, memory + s.r);
   restrict_residual<beyond_walls>(L, C, tables, memory, memory + s.r);
 }
@@ -342,7 +342,7 @@ static __device__ __forceinline__ void prolong_postsmooth(const fused_state &s, 
     store_unknown(own, 0, *step), store_unknown(own, 1, *step);
   }
   end_step(now.blocks, now.incoming[0] + now.incoming[1], step);
-  relax<beyond_walls>(now, s.post ? s.post + L.more_sweeps : 0, own, step);
+  relax<beyond_walls>(now, L.post, own, step);
 }
 
 #endif

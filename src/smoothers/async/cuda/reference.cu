@@ -173,7 +173,7 @@ static void run(const gmg_smoother_level *l, const async_state *s, size_t passes
                 int reversed)
 {
   const gmg_params *q = l->params;
-  const relaxation how = {(int)q->async.local, q->async.local_sweeps, q->async.local == GMG_LOCAL_RED_BLACK ? SEAM_SWEEPS : 0,
+  const relaxation how = {(int)q->async.local, q->async.local_sweeps, q->async.local == GMG_LOCAL_RED_BLACK ? GMG_SEAM_SWEEPS : 0,
                           reversed, (real)gmg_weight_async(l->A, q)};
   reference_tiles t = tiles_of(l);
   t.order = s->order;

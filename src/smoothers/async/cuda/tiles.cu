@@ -115,7 +115,7 @@ static tile_level level_of(const gmg_smoother_level *l, const async_state *state
   s.field = layout_along(gmg_layout_of(A), A->dim);
   s.pitch = t.pitch, s.column = t.column;
   s.sigma = A->sigma, s.shift = (real)A->shift, s.omega = (real)gmg_weight_async(A, p);
-  s.sweeps = p->async.local_sweeps, s.extra = p->async.local == GMG_LOCAL_RED_BLACK ? SEAM_SWEEPS : 0;
+  s.sweeps = p->async.local_sweeps, s.extra = p->async.local == GMG_LOCAL_RED_BLACK ? GMG_SEAM_SWEEPS : 0;
   return s;
 }
 

@@ -15,8 +15,6 @@ extern "C" {
 
 #include "smoothers/relax/cuda/scheduling.cuh"
 
-enum { SEAM_SWEEPS = 2 }; /* additional red-black sweeps for a block at a seam, where two unknowns of one colour meet */
-
 /* On smaller levels tiles are faster than the plane sweep, whose pipeline must be filled: a solve at 64^3 to 1e-10 takes 1.57
    instead of 1.84 ms. */
 static const size_t MIN_CELLS_PLANES = 500000;
