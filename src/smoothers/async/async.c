@@ -45,9 +45,9 @@ static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_
   else gmg_symbol_gauss_seidel(s, omega, reversed, sweeps);
 }
 
-/* A small level is a single block, unless the caller chose the block. Factor of the last cycles on a periodic 65^3 with unknowns on
-   vertices, where 17^3 and coarser levels relax so: 0.080 without additional sweeps, 0.047 with two, 0.039 with four. With blocks on
-   all levels it is 0.051. */
+/* A small level is a single block, unless the caller chose the block. Factor of the last cycles on a periodic 65^3 with unknowns
+   on vertices, where 17^3 and coarser levels relax so: 0.080 without additional sweeps, 0.047 with two, 0.039 with four. With
+   blocks on all levels it is 0.051. */
 static int bottom_sweeps(const gmg_params *p, const gmg_operator *A)
 {
   const int chosen = p->async.block[0] || p->async.block[1] || p->async.block[2];
