@@ -52,10 +52,11 @@ static async_state layout(const gmg_smoother_level *l)
   s.half = (side[0] / 2 + 1 + 15) / 16 * 16; /* whole cache lines */
   s.rows = side[s.row];
   s.slots = needed < side[s.stream] ? needed : side[s.stream];
-  s.fields = (size_t)s.versions + (A->face[0] ? COEFFICIENTS : A->sigma ? 2 : 1);
+  s.coefficients = A->face[0] ? COEFFICIENTS : A->sigma ? 1 : 0;
   s.plane = s.rows * 2 * s.half;
   s.side = side[s.row] > side[s.stream] ? side[s.row] : side[s.stream];
-  s.tile_bytes = (s.fields * s.slots * s.plane + AXIS_LINES * 2 * s.half + 2 * SIDES * s.side) * sizeof(real);
+  const size_t coefficients = (size_t)s.coefficients * s.slots * s.plane + AXIS_LINES * 2 * s.half + 2 * SIDES * s.side;
+  s.tile_bytes = value_fields(&s) * s.slots * s.plane * sizeof(scalar) + coefficients * sizeof(real);
   s.tile_bytes = (s.tile_bytes + 127) / 128 * 128;
   s.threads = workers_of(l, s.blocks.total);
   return s;
@@ -121,7 +122,7 @@ static inline void stage_line(int dim, int kind, tile *t, const gmg_operator *A,
 {
   if (j < 0 || j >= t->size[t->s->row]) return;
   if (t->s->versions > 1) /* copies the values that are not relaxed */
-    memcpy(p->out + (size_t)j * 2 * t->s->half, p->u + (size_t)j * 2 * t->s->half, 2 * t->s->half * sizeof(real));
+    memcpy(p->out + (size_t)j * 2 * t->s->half, p->u + (size_t)j * 2 * t->s->half, 2 * t->s->half * sizeof(scalar));
   if (p->relaxed && inside(t->relax[t->s->row], j)) relax_line(dim, kind, t, A, p, j, how);
 }
 

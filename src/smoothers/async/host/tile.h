@@ -11,13 +11,14 @@
 
 #include <string.h>
 
-/* The fields of a plane after its versions of u. Coefficients are stored only if they are arrays. With coefficients on faces every
-   row is multiplied by its control volume, which makes it symmetric. Then there is one number per face, the coupling across it,
-   which relaxation reads from both sides. A face is stored with the unknown above it. Without a neighbour it is 0. */
-enum { RHS, INVERSE, FACE_X, FACE_Y, FACE_Z, COEFFICIENTS };
+/* Fields of coefficients of a plane. They are stored only if they are arrays. With coefficients on faces every row is multiplied by
+   its control volume, which makes it symmetric. Then there is one number per face, the coupling across it, which relaxation reads
+   from both sides. A face is stored with the unknown above it. Without a neighbour it is 0. */
+enum { INVERSE, FACE_X, FACE_Y, FACE_Z, COEFFICIENTS };
 /* Lines that all planes of a tile share. */
 enum { LO, HI, COUPLING, VOLUME, SHARED_INVERSE, KNOWN_INVERSES = 4, AXIS_LINES = SHARED_INVERSE + KNOWN_INVERSES };
-/* LEAD: column of a block's first own unknown. It is even, and its half of the line begins at a cache line. */
+/* CACHE_LINE: reals in a cache line. LEAD: column of a block's first own unknown. It is even, and its half of the line begins at a
+   cache line. */
 enum { CACHE_LINE = 64 / sizeof(real), LEAD = 2 * CACHE_LINE };
 /* Coefficients of a row or a plane. */
 enum { SIDE_LO, SIDE_HI, SIDE_DIAG, SIDE_VOLUME, SIDES };
@@ -28,8 +29,9 @@ typedef struct {
   int reach;           /* layers of a block that the tiles of other blocks read */
   int row, stream;     /* axis of the lines in a plane, and of the planes; a missing axis is 2 */
   int versions;        /* Jacobi stores u after every sweep separately */
-  size_t fields, slots, rows, half; /* fields of a plane; planes stored at a time; lines of a plane; half the length of a line */
-  size_t plane;        /* reals of a plane of a field */
+  int coefficients;    /* fields of coefficients of a plane */
+  size_t slots, rows, half; /* planes stored at a time; lines of a plane; half the length of a line */
+  size_t plane;        /* numbers of a plane of a field */
   size_t side;         /* length of the row axis or the stream axis of a tile, whichever is longer */
   int *order;          /* [blocks.total] */
   char *tiles;         /* one per thread */
@@ -50,7 +52,8 @@ enum { MAX_PIECES = 8 };
 /* A block being relaxed. Tile coordinates start at `origin`, which may be outside the level. */
 typedef struct {
   const async_state *s;
-  real *memory; /* values and coefficients alike, so scalars must be reals here */
+  scalar *values;     /* versions of u, and the right-hand side */
+  real *coefficients; /* fields of coefficients */
   real *shared, *sides[2]; /* shared: AXIS_LINES lines; sides: SIDES values for every row, and for every plane */
   long origin[3], size[3];
   long exist[3][2];        /* the part of the tile that exists: all of it, except beyond walls */
@@ -65,13 +68,17 @@ typedef struct {
   long part;               /* part of a line that is prefetched at once, in whole cache lines */
 } tile;
 
+/* Fields of values of a plane: the versions of u, and the right-hand side. */
+static size_t value_fields(const async_state *s) { return (size_t)s->versions + 1; }
+
 static tile tile_memory(const async_state *s, int thread)
 {
-  tile t = {.s = s, .memory = (real *)(s->tiles + s->tile_bytes * (size_t)thread)};
-  t.shared = t.memory + s->fields * s->slots * s->plane;
+  tile t = {.s = s, .values = (scalar *)(s->tiles + s->tile_bytes * (size_t)thread)};
+  t.coefficients = (real *)(t.values + value_fields(s) * s->slots * s->plane);
+  t.shared = t.coefficients + (size_t)s->coefficients * s->slots * s->plane;
   t.sides[0] = t.shared + AXIS_LINES * 2 * s->half;
   t.sides[1] = t.sides[0] + SIDES * s->side;
-  memset(t.memory, 0, s->tile_bytes);
+  memset(t.values, 0, s->tile_bytes);
   return t;
 }
 
@@ -79,13 +86,21 @@ static int exists(const tile *t, int a, long i) { return i >= t->exist[a][0] && 
 
 static real *shared_line(const tile *t, int which) { return t->shared + (size_t)which * 2 * t->s->half; }
 
-/* Plane q of a field. */
-static real *field_plane(const tile *t, int field, long q)
+/* Where plane q of a field begins, counted from the first field. */
+static size_t plane_at(const tile *t, int field, long q)
 {
-  return t->memory + ((size_t)field * t->s->slots + (size_t)q % t->s->slots) * t->s->plane;
+  return ((size_t)field * t->s->slots + (size_t)q % t->s->slots) * t->s->plane;
 }
 
-static real *field_line(const tile *t, int field, long q, long j) { return field_plane(t, field, q) + (size_t)j * 2 * t->s->half; }
+static size_t line_at(const tile *t, long j) { return (size_t)j * 2 * t->s->half; }
+
+/* Plane q of a version of u, of the right-hand side, and of a field of coefficients; and line j of it. */
+static scalar *u_plane(const tile *t, int version, long q) { return t->values + plane_at(t, version, q); }
+static scalar *f_plane(const tile *t, long q) { return u_plane(t, t->s->versions, q); }
+static real *coefficient_plane(const tile *t, int field, long q) { return t->coefficients + plane_at(t, field, q); }
+static scalar *u_line(const tile *t, int version, long q, long j) { return u_plane(t, version, q) + line_at(t, j); }
+static scalar *f_line(const tile *t, long q, long j) { return f_plane(t, q) + line_at(t, j); }
+static real *coefficient_line(const tile *t, int field, long q, long j) { return coefficient_plane(t, field, q) + line_at(t, j); }
 
 /* Unknown of a tile coordinate. */
 static size_t global_index(const tile *t, const gmg_operator *A, int a, long i)
@@ -95,40 +110,35 @@ static size_t global_index(const tile *t, const gmg_operator *A, int a, long i)
 
 /* --- conversion between natural order and even and odd columns -------------------------------------------------------- */
 
-/* shared: other threads may read or write the level's values, so they are accessed one at a time. A constant after inlining. */
-GMG_INLINE real take(const int shared, const real *p) { return shared ? gmg_load(p) : *p; }
+#define VALUE scalar
+#define OF(name) name##_values
+#define LOAD gmg_load
+#include "split.h"
+#undef VALUE
+#undef OF
+#undef LOAD
 
-GMG_INLINE void put(const int shared, real *p, real v)
+#define VALUE real
+#define OF(name) name##_coefficients
+#define LOAD gmg_load_real
+#include "split.h"
+#undef VALUE
+#undef OF
+#undef LOAD
+
+GMG_INLINE void put(const int shared, scalar *p, scalar v)
 {
   if (shared) gmg_store(p, v);
   else *p = v;
 }
 
-/* Stores consecutive values, times c by, in columns begin .. end - 1 of a line, split into even and odd ones. `by` is split
-   already; NULL: values are copied unchanged. */
-GMG_INLINE void split_values(const int shared, const real *from, long begin, long end, size_t half, real c, const real *by,
-                             real *restrict line)
-{
-  const int odd_first = begin < end && begin % 2;
-  if (odd_first) line[half + (size_t)begin / 2] = (by ? c * by[half + (size_t)begin / 2] : 1) * take(shared, from);
-  const long first = (begin + odd_first) / 2, pairs = (end - begin - odd_first) / 2;
-  const real *restrict by_even = by ? by + first : NULL, *restrict by_odd = by ? by + half + first : NULL;
-  real *restrict even = line + first, *restrict odd = line + half + first;
-  from += odd_first;
-#pragma omp simd
-  for (long m = 0; m < pairs; m++) {
-    even[m] = (by ? c * by_even[m] : 1) * take(shared, from + 2 * m);
-    odd[m] = (by ? c * by_odd[m] : 1) * take(shared, from + 2 * m + 1);
-  }
-  if (begin + odd_first + 2 * pairs < end) even[pairs] = (by ? c * by_even[pairs] : 1) * take(shared, from + 2 * pairs);
-}
-
-GMG_INLINE void merge_values(const int shared, const real *restrict line, long begin, long end, size_t half, real *to)
+/* Stores columns begin .. end - 1 of a line as consecutive values. */
+GMG_INLINE void merge_values(const int shared, const scalar *restrict line, long begin, long end, size_t half, scalar *to)
 {
   const int odd_first = begin < end && begin % 2;
   if (odd_first) put(shared, to, line[half + (size_t)begin / 2]);
   const long first = (begin + odd_first) / 2, pairs = (end - begin - odd_first) / 2;
-  const real *restrict even = line + first, *restrict odd = line + half + first;
+  const scalar *restrict even = line + first, *restrict odd = line + half + first;
   to += odd_first;
 #pragma omp simd
   for (long m = 0; m < pairs; m++) {
@@ -136,32 +146,6 @@ GMG_INLINE void merge_values(const int shared, const real *restrict line, long b
     put(shared, to + 2 * m + 1, odd[m]);
   }
   if (begin + odd_first + 2 * pairs < end) put(shared, to + 2 * pairs, even[pairs]);
-}
-
-/* Splits the existing columns of an array along axis 0, in all pieces of the tile. */
-GMG_INLINE void split_columns(const int shared, const tile *t, const real *from, long begin, long end, real c, const real *by,
-                              real *line)
-{
-  for (int k = 0; k < t->count; k++) {
-    const piece *p = &t->pieces[k];
-    const long first = begin > p->begin ? begin : p->begin, last = end < p->end ? end : p->end;
-    if (first < last) split_values(shared, from + p->global + (size_t)(first - p->begin), first, last, t->s->half, c, by, line);
-  }
-}
-
-/* Clears the ring beyond walls. It is read with couplings that are 0, so it must not hold NaN. */
-static void clear_ring(const tile *t, real *line)
-{
-  const size_t half = t->s->half;
-  for (long i = LEAD - (long)t->s->margin[0]; i < t->exist[0][0]; i++) line[(size_t)(i / 2) + (i % 2 ? half : 0)] = 0;
-  for (long i = t->exist[0][1]; i < t->size[0]; i++) line[(size_t)(i / 2) + (i % 2 ? half : 0)] = 0;
-}
-
-/* Splits a whole line of the tile. */
-static void split_line(const tile *t, const real *from, real *line)
-{
-  split_columns(0, t, from, t->exist[0][0], t->exist[0][1], 1, NULL, line);
-  clear_ring(t, line);
 }
 
 /* Control volumes are divided by the mean width, because they might leave the range of float. */
@@ -218,8 +202,8 @@ static int place(tile *t, const gmg_operator *A, size_t block)
     t->pieces[t->count++] = (piece){i, end, g};
     i = end;
   }
-  split_line(t, A->lo[0], shared_line(t, LO));
-  split_line(t, A->hi[0], shared_line(t, HI));
+  split_line_coefficients(t, A->lo[0], shared_line(t, LO));
+  split_line_coefficients(t, A->hi[0], shared_line(t, HI));
   if (A->face[0]) read_volumes(t, A);
   read_sides(t, A, t->s->row, t->sides[0]);
   read_sides(t, A, t->s->stream, t->sides[1]);

@@ -67,60 +67,56 @@ static column_range private_columns(const tile *t, long q, long j, int to_write)
 }
 
 /* Reads line j of plane q of u. */
-static void read_u(const tile *t, const scalar *from, long q, long j, real *line)
+static void read_u(const tile *t, const scalar *from, long q, long j, scalar *line)
 {
   if (t->alone) {
-    split_line(t, from, line);
+    split_line_values(t, from, line);
     return;
   }
   const column_range mine = private_columns(t, q, j, 0);
-  split_columns(1, t, from, t->exist[0][0], mine.begin, 1, NULL, line);
-  split_columns(0, t, from, mine.begin, mine.end, 1, NULL, line);
-  split_columns(1, t, from, mine.end, t->exist[0][1], 1, NULL, line);
-  clear_ring(t, line);
-}
-
-static void read_product(const tile *t, const real *from, real c, int by, real *line)
-{
-  split_columns(0, t, from, t->exist[0][0], t->exist[0][1], c, shared_line(t, by), line);
-  clear_ring(t, line);
+  split_columns_values(1, t, from, t->exist[0][0], mine.begin, 1, NULL, line);
+  split_columns_values(0, t, from, mine.begin, mine.end, 1, NULL, line);
+  split_columns_values(1, t, from, mine.end, t->exist[0][1], 1, NULL, line);
+  clear_ring_values(t, line);
 }
 
 /* Reads right-hand side and couplings of a line, multiplied by its control volumes. */
 static void read_symmetric(const tile *t, const gmg_operator *A, level_line at, const scalar *f, long q, long j)
 {
-  const int first = t->s->versions;
   const gmg_line l = gmg_line_coefficients(A, at.j, at.k);
   const real *z = t->sides[1] + SIDES * q, *y = A->dim == 3 ? t->sides[0] + SIDES * j : z;
   const real volume = (A->dim > 1 ? y[SIDE_VOLUME] : 1) * (A->dim > 2 ? z[SIDE_VOLUME] : 1);
-  read_product(t, f, volume, VOLUME, field_line(t, first + RHS, q, j));
-  read_product(t, l.x_face, volume, COUPLING, field_line(t, first + FACE_X, q, j));
-  if (A->dim > 1) read_product(t, l.y_face[0], volume * y[SIDE_LO], VOLUME, field_line(t, first + FACE_Y, q, j));
-  if (A->dim > 2) read_product(t, l.z_face[0], volume * z[SIDE_LO], VOLUME, field_line(t, first + FACE_Z, q, j));
+  split_product_values(t, f, volume, VOLUME, f_line(t, q, j));
+  split_product_coefficients(t, l.x_face, volume, COUPLING, coefficient_line(t, FACE_X, q, j));
+  if (A->dim > 1) split_product_coefficients(t, l.y_face[0], volume * y[SIDE_LO], VOLUME, coefficient_line(t, FACE_Y, q, j));
+  if (A->dim > 2) split_product_coefficients(t, l.z_face[0], volume * z[SIDE_LO], VOLUME, coefficient_line(t, FACE_Z, q, j));
 }
 
 /* Reads line j of plane q of all fields; u = NULL: zeros. */
 static void read_line(int kind, const tile *t, const gmg_operator *A, const scalar *u, const scalar *f, long q, long j)
 {
-  const int first = t->s->versions; /* the first field that is not u */
+  const size_t values = 2 * t->s->half * sizeof(scalar), coefficients = 2 * t->s->half * sizeof(real);
   if (!exists(t, t->s->stream, q) || !exists(t, t->s->row, j)) {
-    for (int field = 0; field < (int)t->s->fields; field++) memset(field_line(t, field, q, j), 0, 2 * t->s->half * sizeof(real));
+    for (int version = 0; version < t->s->versions; version++) memset(u_line(t, version, q, j), 0, values);
+    memset(f_line(t, q, j), 0, values);
+    for (int field = 0; field < t->s->coefficients; field++) memset(coefficient_line(t, field, q, j), 0, coefficients);
     return;
   }
   const level_line at = level_line_at(t, A, q, j);
   if (u)
-    read_u(t, u + at.offset, q, j, field_line(t, 0, q, j));
+    read_u(t, u + at.offset, q, j, u_line(t, 0, q, j));
   else
-    memset(field_line(t, 0, q, j), 0, 2 * t->s->half * sizeof(real));
+    memset(u_line(t, 0, q, j), 0, values);
   if (kind & GMG_FACES)
     read_symmetric(t, A, at, f + at.offset, q, j);
   else
-    split_line(t, f + at.offset, field_line(t, first + RHS, q, j));
-  if (kind != GMG_CONSTANT) split_line(t, t->s->inverse + at.offset, field_line(t, first + INVERSE, q, j));
+    split_line_values(t, f + at.offset, f_line(t, q, j));
+  if (kind != GMG_CONSTANT) split_line_coefficients(t, t->s->inverse + at.offset, coefficient_line(t, INVERSE, q, j));
 }
 
 /* Lines are prefetched ahead, in parts between the stages: 95 instead of 104 ms per cycle at 256^3. Prefetching a line at once
-   gained nothing. */
+   gained nothing. Values and coefficients are in one list: with two a solve at 128^3 takes 6 % longer. Therefore only the first
+   half of a line of complex values is prefetched. */
 enum { LINES_AHEAD = 4 };
 
 typedef struct {
@@ -137,7 +133,7 @@ static inline void prefetch_of_line(int kind, const tile *t, const gmg_operator 
   const level_line at = level_line_at(t, A, q, j);
   const size_t begin = t->pieces[0].global, first = at.offset + begin;
   p->n = t->pieces[0].end - t->pieces[0].begin, p->part = t->part;
-  p->from[0] = u + first, p->from[1] = f + first, p->count = 2;
+  p->from[0] = (const real *)(u + first), p->from[1] = (const real *)(f + first), p->count = 2;
   if (kind != GMG_CONSTANT) p->from[p->count++] = t->s->inverse + first;
   if (!(kind & GMG_FACES)) return;
   for (int a = 0; a < A->dim; a++)
@@ -156,7 +152,7 @@ static void write_line(const tile *t, const gmg_operator *A, long q, long j, sca
 {
   const long begin = t->own[0][0], end = t->own[0][1];
   const column_range mine = private_columns(t, q, j, 1);
-  const real *line = field_line(t, t->s->versions - 1, q, j);
+  const scalar *line = u_line(t, t->s->versions - 1, q, j);
   scalar *to = u + level_line_at(t, A, q, j).offset + t->origin[0];
   merge_values(1, line, begin, mine.begin, t->s->half, to + begin);
   merge_values(0, line, mine.begin, mine.end, t->s->half, to + mine.begin);

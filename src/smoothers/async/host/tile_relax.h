@@ -20,24 +20,24 @@ enum { MAX_STAGES = 256 };
 
 static planes planes_at(int kind, const tile *t, int stage, long q, int reversed)
 {
-  const int first = t->s->versions, old = first > 1 ? stage - 1 : 0, new = first > 1 ? stage : 0;
+  const int copies = t->s->versions > 1, old = copies ? stage - 1 : 0, new = copies ? stage : 0;
   const int in_3d = t->s->row == 1;
   const size_t line = 2 * t->s->half;
   const long *relaxed = t->relax[t->s->stream];
   planes p = {.colour = t->parity + (size_t)q + (size_t)(stage - 1 + reversed),
               .relaxed = q >= relaxed[0] && q < relaxed[1],
-              .out = field_plane(t, new, q),
-              .u = field_plane(t, old, q),
-              .z_lo = field_plane(t, old, q - 1),
-              .z_hi = field_plane(t, old, q + 1),
-              .f = field_plane(t, first + RHS, q),
+              .out = u_plane(t, new, q),
+              .u = u_plane(t, old, q),
+              .z_lo = u_plane(t, old, q - 1),
+              .z_hi = u_plane(t, old, q + 1),
+              .f = f_plane(t, q),
               .side = t->sides[1] + SIDES * q};
   p.y_lo = in_3d ? p.u - line : p.z_lo, p.y_hi = in_3d ? p.u + line : p.z_hi;
-  if (kind != GMG_CONSTANT) p.inverse = field_plane(t, first + INVERSE, q);
+  if (kind != GMG_CONSTANT) p.inverse = coefficient_plane(t, INVERSE, q);
   if (!(kind & GMG_FACES)) return p;
-  p.x_face = field_plane(t, first + FACE_X, q), p.y_face[0] = field_plane(t, first + FACE_Y, q);
-  p.z_face[0] = field_plane(t, first + FACE_Z, q), p.z_face[1] = field_plane(t, first + FACE_Z, q + 1);
-  p.y_face[1] = in_3d ? p.y_face[0] + line : field_plane(t, first + FACE_Y, q + 1);
+  p.x_face = coefficient_plane(t, FACE_X, q), p.y_face[0] = coefficient_plane(t, FACE_Y, q);
+  p.z_face[0] = coefficient_plane(t, FACE_Z, q), p.z_face[1] = coefficient_plane(t, FACE_Z, q + 1);
+  p.y_face[1] = in_3d ? p.y_face[0] + line : coefficient_plane(t, FACE_Y, q + 1);
   return p;
 }
 
@@ -51,7 +51,7 @@ static const real *shared_inverse(tile *t, const gmg_operator *A, const planes *
     if (t->inverse_of[i] == c) return shared_line(t, SHARED_INVERSE + i);
   const int new = t->oldest;
   real *line = shared_line(t, SHARED_INVERSE + new);
-  split_line(t, A->diag[0], line);
+  split_line_coefficients(t, A->diag[0], line);
   for (size_t i = 0; i < 2 * t->s->half; i++) line[i] = 1 / (line[i] + c);
   t->inverse_of[new] = c, t->oldest = (new + 1) % KNOWN_INVERSES;
   return line;
