@@ -260,9 +260,9 @@ static double residual(bed *b)
   const gmg_operator *A = &s->finest->A;
   s->op->residual(&s->exec, A, b->f, b->u, b->left);
   over_diagonal(b, b->left, b->z);
-  const double rz = s->grid->dot(&s->exec, A, b->left, b->z);
+  const double rz = s->grid->dot(&s->exec, A, b->left, b->z).re;
   over_diagonal(b, b->f, b->z);
-  const double relative = sqrt(rz / s->grid->dot(&s->exec, A, b->f, b->z));
+  const double relative = sqrt(rz / s->grid->dot(&s->exec, A, b->f, b->z).re);
   cuda(cudaDeviceSynchronize(), "conjugate gradients");
   return relative;
 }

@@ -45,15 +45,15 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *problem, void *st
   v->fill(e, n, 0, u);
   gmg_operator_of(e, A)->over_diagonal(e, A, r, z);
   v->copy(e, n, z, p);
-  gmg_cg_run cg = gmg_cg_begin(grid->dot(e, A, r, z), problem->rtol);
+  gmg_cg_run cg = gmg_cg_begin(grid->dot(e, A, r, z).re, problem->rtol);
   for (size_t iteration = 0; gmg_cg_goes_on(&cg, iteration, n); iteration++) {
     gmg_operator_of(e, A)->apply(e, A, p, q);
-    if (!gmg_cg_set_alpha(&cg, grid->dot(e, A, p, q))) break;
+    if (!gmg_cg_set_alpha(&cg, grid->dot(e, A, p, q).re)) break;
     v->axpy(e, n, cg.alpha, p, u);
     v->axpy(e, n, -cg.alpha, q, r);
     if (problem->singular) grid->remove_mean(e, A, problem->level[0].volume, r);
     gmg_operator_of(e, A)->over_diagonal(e, A, r, z);
-    gmg_cg_set_rz(&cg, grid->dot(e, A, r, z));
+    gmg_cg_set_rz(&cg, grid->dot(e, A, r, z).re);
     v->xpay(e, n, z, cg.beta, p);
   }
   if (problem->singular) grid->remove_mean(e, A, problem->level[0].volume, u);

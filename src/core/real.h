@@ -53,7 +53,7 @@ typedef float _Complex low_scalar;
 typedef double _Complex wide_scalar;
 #endif
 
-/* The parts of a scalar; gmg_wide() is their inverse, in CUDA files only. The terms of a norm, |x|^2, and of an inner product,
+/* The parts of a scalar; gmg_wide() is their inverse. The terms of a norm, |x|^2, and of an inner product,
    conj(x) y: a norm is real, an inner product is a scalar. */
 #if !GMG_SCALAR_COMPLEX
 GMG_INLINE wide_scalar gmg_wide(double re, double im) { return (void)im, re; }
@@ -63,6 +63,7 @@ GMG_INLINE double gmg_real_part(wide_scalar x) { return x; }
 GMG_INLINE double gmg_imaginary_part(wide_scalar x) { return (void)x, 0; }
 GMG_INLINE real gmg_absolute(scalar x) { return x < 0 ? -x : x; }
 #elif !defined __cplusplus
+GMG_INLINE wide_scalar gmg_wide(double re, double im) { return re + im * I; }
 GMG_INLINE double gmg_square(wide_scalar x) { return creal(x) * creal(x) + cimag(x) * cimag(x); }
 GMG_INLINE wide_scalar gmg_product(wide_scalar x, wide_scalar y) { return conj(x) * y; }
 GMG_INLINE double gmg_real_part(wide_scalar x) { return creal(x); }

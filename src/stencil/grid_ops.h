@@ -23,15 +23,15 @@ typedef struct gmg_faces {
 /* The operations on a grid: those that do not depend on the kind of operator, and those with boundary values and coefficients on
    faces. Functions without a result only enqueue on a device. The caller exchanges ghosts (core/comm.h). */
 typedef struct gmg_grid_ops {
-  /* Inner product: sum of w x y with the control volumes w; y = NULL: sum of w x. */
-  double (*dot)(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y);
+  /* Inner product: sum of w conj(x) y with the control volumes w; y = NULL: sum of w x. */
+  gmg_number (*dot)(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y);
   /* Subtracts the mean of x, weighted by the control volumes. volume: their sum. */
   void (*remove_mean)(const gmg_exec *e, const gmg_operator *A, double volume, void *x);
   /* In the body of a recorded loop: remove_mean(), unless its cycles keep the mean (gmg_keeps_mean()). NULL if the backend does not
      record. */
   void (*loop_remove_mean)(const gmg_exec *e, const gmg_operator *A, double volume, void *x);
-  /* Conjugate gradients (core/cg_scalars.h). The scalars stay in exec's memory. Sets d->beta from <c, y>, where y = A p if
-     flexible, and y = r otherwise. In the latter case d->zr becomes <c, y>. */
+  /* Conjugate gradients (core/cg_scalars.h). The scalars stay in exec's memory. Sets d->beta from <c, y> or its real
+     part, where y = A p if flexible, and y = r otherwise. In the latter case d->zr becomes <c, y>. */
   void (*cg_beta)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_cg_scalars *d);
   /* y = M x or, with `add`, y += M x, where M is the Kronecker product of map[2], map[1] and map[0]. y has rows[2] rows[1] rows[0]
      entries, and x has cols[2] cols[1] cols[0] */

@@ -209,8 +209,8 @@ static void operations(const char *name, const both *b, int l)
     gmg_operator_of(e[i], &L[i]->A)->residual(e[i], &L[i]->A, f.at[i], u.at[i], r.at[i]);
     norm[i] = gmg_operator_of(e[i], &L[i]->A)->measure_residual(e[i], &L[i]->A, f.at[i], u.at[i], NULL, NULL, NULL, &f_norm[i], GMG_WAIT);
     magnitude[i] = gmg_operator_of(e[i], &L[i]->A)->magnitude(e[i], &L[i]->A, u.at[i]);
-    dot[i] = S->dot(e[i], &L[i]->A, u.at[i], u.at[i]);
-    mean[i] = S->dot(e[i], &L[i]->A, f.at[i], NULL) / L[i]->volume;
+    dot[i] = S->dot(e[i], &L[i]->A, u.at[i], u.at[i]).re;
+    mean[i] = S->dot(e[i], &L[i]->A, f.at[i], NULL).re / L[i]->volume;
     gmg_operator_of(e[i], &L[i]->A)->apply(e[i], &L[i]->A, u.at[i], q.at[i]);
   }
   const double A = 64; /* units in the last place */

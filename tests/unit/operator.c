@@ -284,7 +284,7 @@ static void passes_of(const shape *box, int variable)
       gmg_operator_of(e, A)->apply(e, A, v, r);
       gmg_cg_scalars d = {.beta = -2};
       gmg_operator_of(e, A)->cg_direction(e, A, c, &d, w, f, u[1]);
-      const double vr = grid->dot(e, A, v, r), vf = grid->dot(e, A, v, f), largest = norm2(r, N);
+      const double vr = grid->dot(e, A, v, r).re, vf = grid->dot(e, A, v, f).re, largest = norm2(r, N);
       assert_near(d.pq, vr, 1e-12 * fabs(vr));
       assert_near(d.pr, vf, 1e-12 * norm2(v, N) * norm2(f, N));
       for (size_t x = 0; x < N; x++) {
@@ -329,7 +329,7 @@ static void passes_match_their_parts(void **state)
 static void shares(const gmg_exec *e, const gmg_operator *A, const gmg_correction c, double scale, const double *z, const double *y)
 {
   const gmg_grid_ops *S = gmg_grid_ops_of(e);
-  const double dot = scale * S->dot(e, A, z, y), tolerance = 1e-12 * norm2(z, A->cells) * norm2(y, A->cells);
+  const double dot = scale * S->dot(e, A, z, y).re, tolerance = 1e-12 * norm2(z, A->cells) * norm2(y, A->cells);
   gmg_cg_scalars d = {.pq = 4, .pr = 5, .zr = 2, .beta = 7};
   S->cg_beta(e, A, c, y, 1, &d);
   assert_near(d.beta, -dot / 4, tolerance);
@@ -364,8 +364,8 @@ static void nothing_along(const gmg_exec *e, const gmg_operator *A, const gmg_co
   gmg_operator_of(e, A)->apply(e, A, p, image);
   const double largest = norm2(image, n);
   for (size_t i = 0; i < n; i++) assert_near(q[i], image[i], 1e-13 * largest);
-  assert_near(d.pq, S->dot(e, A, p, image), 1e-12 * norm2(p, n) * largest);
-  assert_near(d.pr, S->dot(e, A, p, r), 1e-12 * norm2(p, n) * norm2(r, n));
+  assert_near(d.pq, S->dot(e, A, p, image).re, 1e-12 * norm2(p, n) * largest);
+  assert_near(d.pr, S->dot(e, A, p, r).re, 1e-12 * norm2(p, n) * norm2(r, n));
   static const gmg_cg_scalars none[] = {{.pq = 0, .pr = 1}, {.pq = -1, .pr = 1}, {.pq = 1e-300, .pr = 1e300}, {.pq = 1, .pr = INFINITY},
                                        {.pq = INFINITY, .pr = 1}, {.pq = 1, .pr = NAN}, {.pq = NAN, .pr = 1}};
   for (size_t i = 0; i < n; i++) p[i] = q[i] = NAN; /* 0 times NaN would be noticed */

@@ -9,7 +9,7 @@
 static double weighted_mean(const gmg_solver *s, int level, const void *x)
 {
   const gmg_level *L = &s->level[level];
-  return s->grid->dot(&s->exec, &L->A, x, NULL) / L->volume;
+  return s->grid->dot(&s->exec, &L->A, x, NULL).re / L->volume;
 }
 
 /* On an odd number of vertices full weighting does not conserve the mean. Both coarse solvers remove it from their right-hand

@@ -78,8 +78,8 @@ static void operations_sum_over_processes_of(const gmg_problem *p)
     measured[i++][two] = v->dot(e, n, x, f).re;
     v->normalize_to_low(e, n, x, &scale, low);
     measured[i++][two] = scale.divisor;
-    measured[i++][two] = g->dot(e, A, x, f);
-    measured[i++][two] = g->dot(e, A, x, NULL);
+    measured[i++][two] = g->dot(e, A, x, f).re;
+    measured[i++][two] = g->dot(e, A, x, NULL).re;
     measured[i++][two] = s.solver->finest->volume;
     g->cg_beta(e, A, c, f, 0, &d);
     measured[i++][two] = d.beta, measured[i++][two] = d.zr;

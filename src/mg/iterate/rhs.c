@@ -8,7 +8,7 @@
    set to 0. A norm that overflows is left for the solve to refuse. */
 static double remove_mean(gmg_solver *s, const gmg_level *L, double *norm)
 {
-  const double mean = s->grid->dot(&s->exec, &L->A, s->f_eff, NULL) / L->volume;
+  const double mean = s->grid->dot(&s->exec, &L->A, s->f_eff, NULL).re / L->volume;
   s->vector->add(&s->exec, L->A.cells, -mean, s->f_eff);
   *norm = s->vector->norm2(&s->exec, L->A.cells, s->f_eff);
   const double before = hypot(*norm, mean * sqrt((double)L->A.cells));

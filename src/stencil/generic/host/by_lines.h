@@ -138,7 +138,7 @@ static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correctio
     e->vector->axpy(e, A->cells, d->beta, q, p);
   } else e->vector->correct(e, A->cells, c, 0, p);
   apply(e, A, p, q);
-  d->pq = gmg_grid_ops_of(e)->dot(e, A, p, q), d->pr = gmg_grid_ops_of(e)->dot(e, A, p, x);
+  d->pq = gmg_grid_ops_of(e)->dot(e, A, p, q).re, d->pr = gmg_grid_ops_of(e)->dot(e, A, p, x).re;
 }
 
 #define GMG_OPERATIONS_BY_LINES                                                                                              \

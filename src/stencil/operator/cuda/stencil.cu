@@ -173,13 +173,13 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   gmg_grid_total(t, sums);
 }
 
-/* Returns the real part. The imaginary part is 0 unless scalars are complex. */
-static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y)
+static gmg_number dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y)
 {
   const gmg_points p = points_of(A);
   if (y) gmg_launch(e, "inner product", dot_kernel, gmg_shape_of(p, 1), *A, p, x, y, gmg_sums_to_host(e));
   else gmg_launch_early(e, "inner product", weighted_sum_kernel, gmg_shape_of(p, 1), *A, p, x, nullptr, gmg_sums_to_host(e));
-  return gmg_cuda_total(e, "inner product").first;
+  const gmg_total t = gmg_cuda_total(e, "inner product");
+  return {t.first, t.second};
 }
 
 static __global__ void subtract_mean_gaps_kernel(gmg_points p, const gmg_total *sum, double volume, scalar *x)

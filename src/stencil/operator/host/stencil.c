@@ -140,23 +140,31 @@ static gmg_two_sums weighted_sums(const void *what, const gmg_task *w)
   return parts_of(volume_beside(x->A, w) * sum);
 }
 
-/* Returns the real part. The imaginary part is 0 unless scalars are complex. */
-static double field_dot(const gmg_exec *e, const gmg_operator *A, int low, const void *c, const void *y)
+static gmg_number field_dot(const gmg_exec *e, const gmg_operator *A, int low, const void *c, const void *y)
 {
   const terms x = {.A = A, .f = c, .u = y, .low = low};
-  return gmg_sum_tasks(e, A, gmg_task_at, y ? dot_sums : weighted_sums, &x).first;
+  const gmg_two_sums parts = gmg_sum_tasks(e, A, gmg_task_at, y ? dot_sums : weighted_sums, &x);
+  return (gmg_number){parts.first, parts.second};
 }
 
-static double dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y) { return field_dot(e, A, 0, x, y); }
+static gmg_number dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y) { return field_dot(e, A, 0, x, y); }
 
 static void cg_beta(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_cg_scalars *d)
 {
-  gmg_cg_set_beta(d, flexible, (c.scale ? *c.scale : 1) * field_dot(e, A, c.low, c.z, y));
+  gmg_cg_set_beta(d, flexible, (c.scale ? *c.scale : 1) * field_dot(e, A, c.low, c.z, y).re);
 }
 
 static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
 {
-  gmg_array_add(e, gmg_layout_of_u(A), -dot(e, A, x, NULL) / volume, x);
+  const gmg_number sum = dot(e, A, x, NULL);
+  const scalar mean = (scalar)gmg_wide(sum.re / volume, sum.im / volume);
+  const size_t tasks = gmg_tasks(A);
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
+  for (size_t t = 0; t < tasks; t++) {
+    const gmg_task w = gmg_task_at(A, t);
+    scalar *X = (scalar *)x + gmg_offset(gmg_layout_of_u(A), 0, w.j, w.k);
+    for (size_t i = w.begin; i < w.end; i++) X[i] -= mean;
+  }
 }
 
 GMG_GRID_PARTS(GMG_DECLARE_PART, host)
