@@ -10,7 +10,6 @@
 /* The operations for arrays with gaps, on a backend and for a real type. On a device those without a result only enqueue. */
 typedef struct gmg_array_ops {
   void (*fill)(const gmg_exec *e, gmg_layout at, double a, void *x);                                    /* x = a */
-  void (*add)(const gmg_exec *e, gmg_layout at, double a, void *x);                                     /* x = x + a */
   void (*copy)(const gmg_exec *e, gmg_layout from, const void *x, gmg_layout to, void *y);              /* y = x */
   double (*norm2)(const gmg_exec *e, gmg_layout at, const void *x);                                     /* ||x||_2 */
   /* x = c + keep x; keep is 0 or 1; with 0 x is not read. c is packed */
@@ -69,12 +68,6 @@ static inline void gmg_array_fill(const gmg_exec *e, gmg_layout at, double a, vo
 {
   if (gmg_is_packed(at)) e->vector->fill(e, gmg_unknowns_of(at), a, x);
   else gmg_array_ops_of(e)->fill(e, at, a, x);
-}
-
-static inline void gmg_array_add(const gmg_exec *e, gmg_layout at, double a, void *x)
-{
-  if (gmg_is_packed(at)) e->vector->add(e, gmg_unknowns_of(at), a, x);
-  else gmg_array_ops_of(e)->add(e, at, a, x);
 }
 
 static inline void gmg_array_copy(const gmg_exec *e, gmg_layout from, const void *x, gmg_layout to, void *y)

@@ -28,17 +28,6 @@ static void fill(const gmg_exec *e, gmg_layout at, double a, void *x)
   gmg_launch(e, "fill", fill_array, gmg_shape_of(p), p, a, x);
 }
 
-static __global__ void add_to_array(gmg_points p, real a, scalar *x)
-{
-  gmg_for_points(p, [&](size_t, size_t, size_t, size_t c) { x[c] += a; });
-}
-
-static void add(const gmg_exec *e, gmg_layout at, double a, void *x)
-{
-  const gmg_points p = gmg_points_of(at);
-  gmg_launch(e, "add", add_to_array, gmg_shape_of(p), p, a, x);
-}
-
 static __global__ void copy_array(gmg_points p, gmg_layout from, const scalar *x, scalar *y)
 {
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) { y[c] = x[gmg_offset(from, i, j, k)]; });
@@ -118,7 +107,6 @@ static gmg_range range(const gmg_exec *e, gmg_layout at, const void *x)
 #endif
 
 extern "C" const gmg_array_ops R(gmg_array_cuda) = {.fill = fill,
-                                                    .add = add,
                                                     .copy = copy,
                                                     .norm2 = norm2,
                                                     .correct = correct,

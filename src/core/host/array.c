@@ -20,15 +20,6 @@ static void fill(const gmg_exec *e, gmg_layout at, double a, void *x)
   }
 }
 
-static void add(const gmg_exec *e, gmg_layout at, double a, void *x)
-{
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (gmg_unknowns_of(at) > GMG_MIN_CELLS_PARALLEL)
-  for (size_t t = 0; t < rows_of(at); t++) {
-    scalar *X = (scalar *)x + gmg_offset_of_line(at, t);
-    for (size_t i = 0; i < at.n[0]; i++) X[i] += (real)a;
-  }
-}
-
 static void copy(const gmg_exec *e, gmg_layout from, const void *x, gmg_layout to, void *y)
 {
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (gmg_unknowns_of(to) > GMG_MIN_CELLS_PARALLEL)
@@ -115,7 +106,6 @@ static gmg_range ratios(const gmg_exec *e, const size_t n[3], gmg_layout of_x, c
 #endif
 
 const gmg_array_ops R(gmg_array_host) = {.fill = fill,
-                                         .add = add,
                                          .copy = copy,
                                          .norm2 = norm2,
                                          .correct = correct,
