@@ -8,6 +8,7 @@
 #include "lines.h"
 
 #include "stencil/operator/host/grid_row.h"
+#include "systems.h"
 
 #include <omp.h>
 
@@ -19,12 +20,12 @@ enum { LANES_ALONG = 8, ROWS_ALONG = 64, LANES_ACROSS = 32, ROWS_ACROSS = 1, AHE
 
 /* Lines along `axis`: lane m is at first + 2 m along the axis `beside`, and at `other` along the third axis. */
 typedef struct {
-  int axis, beside, third;
+  lines_axes along;
   size_t first, lanes, other;
 } bundle;
 
-/* Corrections of a bundle, in rows of `pitch` lanes. After the elimination d_k = d + q d_(k+1) or, if the axis is periodic,
-   d_k = d + q d_(k+1) + z d_last. A row of zeros is below row 0. */
+/* Corrections of a bundle, in rows of `pitch` lanes, as lines_unknown has them. The border of a periodic axis is its last unknown.
+   Below row 0 there is a row without an unknown, or of the border. */
 typedef struct {
   size_t n, pitch;
   scalar *d;
@@ -63,7 +64,7 @@ GMG_INLINE void load(const int dim, const int kind, const int axis, const gmg_li
 static gmg_line line_at(const fields *x, const bundle *b, size_t k, size_t lane)
 {
   size_t at[3];
-  at[b->axis] = k, at[b->beside] = b->first + 2 * lane, at[b->third] = b->other;
+  at[b->along.axis] = k, at[b->along.beside] = b->first + 2 * lane, at[b->along.third] = b->other;
   return gmg_line_at(x->A, x->u, at[1], at[2]);
 }
 
@@ -110,13 +111,6 @@ GMG_INLINE size_t load_rows(const int dim, const int kind, const int axis, const
   return count;
 }
 
-/* Rounding alone makes the last pivot of a singular line. Its last correction is 0 then. */
-GMG_INLINE real inverse_of(real pivot, real diag)
-{
-  const real lost = sizeof(real) == sizeof(float) ? (real)5e-7 : (real)9e-16; /* 4 units of rounding */
-  return pivot > lost * diag ? 1 / pivot : 0;
-}
-
 /* Row k of the elimination. It begins at number `at` in a. */
 static void eliminate(const rows *a, size_t at, const systems *s, size_t k, size_t lanes)
 {
@@ -126,17 +120,24 @@ static void eliminate(const rows *a, size_t at, const systems *s, size_t k, size
   const scalar *d_below = s->d + here - s->pitch;
   const real *q_below = s->q + here - s->pitch;
   scalar *restrict d = s->d + here;
-  real *restrict q = s->q + here, inverse[LANES_ACROSS];
+  real *restrict q = s->q + here;
+  if (s->z) {
+    const real is_last = k + 2 == s->n, *z_below = s->z + here - s->pitch; /* is_last: the border is above this row */
+    real *restrict z = s->z + here;
+#pragma omp simd
+    for (size_t m = 0; m < lanes; m++) {
+      const lines_unknown below = {d_below[m], q_below[m], z_below[m]};
+      const lines_unknown x = lines_eliminated((lines_row){lo[m], hi[m], diag[m], r[m]}, below);
+      d[m] = x.d, q[m] = x.q, z[m] = x.z + is_last * x.q;
+    }
+    return;
+  }
 #pragma omp simd
   for (size_t m = 0; m < lanes; m++) {
-    inverse[m] = inverse_of(diag[m] - lo[m] * q_below[m], diag[m]);
-    d[m] = (r[m] + lo[m] * d_below[m]) * inverse[m];
-    q[m] = hi[m] * inverse[m];
+    const lines_unknown below = {d_below[m], q_below[m], 0};
+    const lines_unknown x = lines_eliminated((lines_row){lo[m], hi[m], diag[m], r[m]}, below);
+    d[m] = x.d, q[m] = x.q;
   }
-  if (!s->z) return;
-  const real is_first = k == 0, is_last = k + 2 == s->n;
-  for (size_t m = 0; m < lanes; m++)
-    s->z[here + m] = (is_first * lo[m] + is_last * hi[m] + lo[m] * s->z[here + m - s->pitch]) * inverse[m];
 }
 
 /* The last row of a periodic axis. All others are known as d and z. */
@@ -145,7 +146,7 @@ static void close_border(const rows *a, const systems *s, size_t lanes)
   const size_t here = (s->n - 1) * s->pitch, below = here - s->pitch;
   for (size_t m = 0; m < lanes; m++) {
     const real lo = a->lo[m], hi = a->hi[m];
-    const real inverse = inverse_of(a->diag[m] - lo * s->z[below + m] - hi * s->z[m], a->diag[m]);
+    const real inverse = lines_inverse(a->diag[m] - lo * s->z[below + m] - hi * s->z[m], a->diag[m]);
     s->d[here + m] = (a->r[m] + lo * s->d[below + m] + hi * s->d[m]) * inverse;
   }
 }
@@ -177,9 +178,9 @@ static void add_border(const systems *s, size_t lanes)
 static void add(const fields *x, const bundle *b, const systems *s)
 {
   const gmg_layout at = gmg_layout_of(x->A);
-  const size_t across = 2 * gmg_pitch(at, b->beside), along = gmg_pitch(at, b->axis);
-  scalar *u = x->u + gmg_pitch(at, b->beside) * b->first + gmg_pitch(at, b->third) * b->other;
-  if (b->axis == 0) {
+  const size_t across = 2 * gmg_pitch(at, b->along.beside), along = gmg_pitch(at, b->along.axis);
+  scalar *u = x->u + gmg_pitch(at, b->along.beside) * b->first + gmg_pitch(at, b->along.third) * b->other;
+  if (b->along.axis == 0) {
     for (size_t k = 0; k < s->n; k += ROWS_ALONG)
       for (size_t m = 0; m < b->lanes; m++)
         for (size_t i = k; i < s->n && i < k + ROWS_ALONG; i++) u[m * across + i] += x->omega * s->d[i * s->pitch + m];
@@ -210,8 +211,8 @@ static void relax_bundle(const fields *x, const bundle *b, const systems *s)
 {
 #define RELAX(dim, kind)                                                        \
   case GMG_FORM(dim, kind):                                                     \
-    if (b->axis == 0) relax(dim, kind, 0, x, b, s);                             \
-    else if (b->axis == 1 && dim > 1) relax(dim, kind, 1, x, b, s);             \
+    if (b->along.axis == 0) relax(dim, kind, 0, x, b, s);                       \
+    else if (b->along.axis == 1 && dim > 1) relax(dim, kind, 1, x, b, s);       \
     else if (dim > 2) relax(dim, kind, 2, x, b, s);                             \
     break;
   switch (gmg_form_of(x->A)) { GMG_FORMS(RELAX) }
@@ -220,41 +221,35 @@ static void relax_bundle(const fields *x, const bundle *b, const systems *s)
 
 /* --- a sweep ------------------------------------------------------------------------------------------------------------------ */
 
-/* One colour in one phase. The phase of a line is the number of seams that it is the last one at. */
-typedef struct {
-  size_t colour, phase;
-} part;
-
-/* The axis along which lanes are beside each other, and the third one. */
-static bundle bundle_along(int axis) { return (bundle){.axis = axis, .beside = axis == 0, .third = axis == 2 ? 1 : 2}; }
+static bundle bundle_along(int axis) { return (bundle){.along = lines_axes_of(axis)}; }
 
 static size_t bundles_in_row(const gmg_operator *A, const bundle *b)
 {
-  const size_t width = 2 * lanes_of(b->axis);
-  return (A->n[b->beside] + width - 1) / width;
+  const size_t width = 2 * lanes_of(b->along.axis);
+  return (A->n[b->along.beside] + width - 1) / width;
 }
 
 /* Bundle number t of a part. lanes = 0: none of its lines belong to the part. */
-static bundle bundle_at(const gmg_operator *A, int axis, part p, size_t t)
+static bundle bundle_at(const gmg_operator *A, int axis, lines_part p, size_t t)
 {
   bundle b = bundle_along(axis);
-  const size_t in_row = bundles_in_row(A, &b), n = A->n[b.beside], width = 2 * lanes_of(axis), from = t % in_row * width;
+  const size_t in_row = bundles_in_row(A, &b), n = A->n[b.along.beside], width = 2 * lanes_of(axis), from = t % in_row * width;
   b.other = t / in_row;
-  const size_t phase = gmg_odd_seam(A, b.third) && b.other + 1 == A->n[b.third], at_seam = gmg_odd_seam(A, b.beside);
+  const size_t phase = lines_phase_at(A, b.along.third, b.other), at_seam = gmg_odd_seam(A, b.along.beside);
   size_t end = from + width < n ? from + width : n;
-  b.first = from + (p.colour + b.other + from) % 2;
+  b.first = from + lines_first_of(p.colour, b.other + from);
   if (end == n) end -= at_seam; /* the last line is in the next phase */
   if (p.phase == phase) b.lanes = end > b.first ? (end - b.first + 1) / 2 : 0;
-  if (p.phase == phase + at_seam && at_seam && from + width >= n && (p.colour + b.other + n - 1) % 2 == 0)
+  if (p.phase == phase + at_seam && at_seam && from + width >= n && lines_first_of(p.colour, b.other + n - 1) == 0)
     b.first = n - 1, b.lanes = 1;
   return b;
 }
 
-/* Lanes and scalars of the systems along an axis, z and the row of zeros included. */
+/* Lanes and scalars of the systems along an axis, z and the row below row 0 included. */
 static size_t lanes_along(const gmg_operator *A, int axis)
 {
   const bundle b = bundle_along(axis);
-  const size_t lines = (A->n[b.beside] + 1) / 2;
+  const size_t lines = (A->n[b.along.beside] + 1) / 2;
   return lines < lanes_of(axis) ? lines : lanes_of(axis);
 }
 
@@ -267,7 +262,7 @@ static systems systems_in(const gmg_operator *A, int axis, scalar *room)
   if (A->wraps[axis] && n > 1) s.z = (real *)(room + 2 * size) + pitch;
   for (size_t m = 0; m < pitch; m++) {
     s.d[m - pitch] = 0, s.q[m - pitch] = 0;
-    if (s.z) s.z[m - pitch] = 0;
+    if (s.z) s.z[m - pitch] = 1;
   }
   return s;
 }
@@ -285,11 +280,11 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   return gmg_exec_alloc(l->exec, "systems of lines", (size_t)l->threads * room_of_thread(l) * sizeof(scalar), state);
 }
 
-static void relax_part(const gmg_smoother_level *l, int axis, part p, const fields *x, scalar *room)
+static void relax_part(const gmg_smoother_level *l, int axis, lines_part p, const fields *x, scalar *room)
 {
   const gmg_operator *A = l->A;
   const bundle any = bundle_along(axis);
-  const size_t bundles = bundles_in_row(A, &any) * A->n[any.third], size = room_of_thread(l);
+  const size_t bundles = bundles_in_row(A, &any) * A->n[any.along.third], size = room_of_thread(l);
 #pragma omp parallel num_threads(l->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL_SWEEP)
   {
     const systems s = systems_in(A, axis, room + (size_t)omp_get_thread_num() * size);
@@ -303,9 +298,12 @@ static void relax_part(const gmg_smoother_level *l, int axis, part p, const fiel
 
 /* Bundles number t of a slice. A slice holds all lines at one place along the third axis or, if there is only one place, a single
    bundle. Lines have neighbours in their own slice and in the slices beside it. */
-static size_t bundles_in_slice(const gmg_operator *A, const bundle *b) { return A->n[b->third] > 1 ? bundles_in_row(A, b) : 1; }
+static size_t bundles_in_slice(const gmg_operator *A, const bundle *b)
+{
+  return A->n[b->along.third] > 1 ? bundles_in_row(A, b) : 1;
+}
 
-static void relax_slice(const fields *x, int axis, part p, size_t slice, const systems *s)
+static void relax_slice(const fields *x, int axis, lines_part p, size_t slice, const systems *s)
 {
   const bundle any = bundle_along(axis);
   const size_t count = bundles_in_slice(x->A, &any);
@@ -322,8 +320,8 @@ static void relax_both(const gmg_smoother_level *l, int axis, int reversed, cons
 {
   const gmg_operator *A = l->A;
   const bundle any = bundle_along(axis);
-  const size_t slices = A->n[any.third] > 1 ? A->n[any.third] : bundles_in_row(A, &any), size = room_of_thread(l);
-  const part first = {(size_t)reversed, 0}, second = {1 - (size_t)reversed, 0};
+  const size_t slices = A->n[any.along.third] > 1 ? A->n[any.along.third] : bundles_in_row(A, &any), size = room_of_thread(l);
+  const lines_part first = {(size_t)reversed, 0}, second = {1 - (size_t)reversed, 0};
 #pragma omp parallel num_threads(l->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL_SWEEP)
   {
     const systems s = systems_in(A, axis, room + (size_t)omp_get_thread_num() * size);
@@ -341,13 +339,9 @@ static void relax_both(const gmg_smoother_level *l, int axis, int reversed, cons
 
 static void sweep_along(const gmg_smoother_level *l, int axis, int reversed, const fields *x, scalar *room)
 {
-  const bundle b = bundle_along(axis);
-  const size_t phases = 1 + gmg_odd_seam(l->A, b.beside) + gmg_odd_seam(l->A, b.third), parts = 2 * phases;
+  const size_t phases = lines_phases(l->A, lines_axes_of(axis));
   if (phases == 1) relax_both(l, axis, reversed, x, room);
-  for (size_t i = 0; i < parts && phases > 1; i++) {
-    const size_t at = reversed ? parts - 1 - i : i;
-    relax_part(l, axis, (part){at / phases, at % phases}, x, room);
-  }
+  for (size_t i = 0; i < 2 * phases && phases > 1; i++) relax_part(l, axis, lines_part_at(phases, i, reversed), x, room);
 }
 
 static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
