@@ -136,9 +136,8 @@ static inline void *rough(const gmg_problem *p, size_t n, double most, uint64_t 
 
 #define ON_BOTH(i) for (int i = 0; i < 2; i++)
 
-/* Compares smoothing steps of both solvers on level l, on a random u or from zero. */
-static inline void same_sweeps(const char *name, const char *what, const both *b, int l, int steps, gmg_leg leg, int from_zero,
-                               double limit)
+/* u after smoothing steps of both solvers on level l, on a random u or from zero. */
+static inline twin begin_swept(const both *b, int l, int steps, gmg_leg leg, int from_zero)
 {
   gmg_solver *const *s = b->solver;
   const gmg_exec *e[2] = {s[HOST]->levels_exec, s[DEVICE]->levels_exec};
@@ -154,8 +153,17 @@ static inline void same_sweeps(const char *name, const char *what, const both *b
     if (from_zero) e[i]->vector->fill(e[i], n, 0, u.at[i]);
     ops->sweep(&L[i]->view, s[i]->mg.state[l], f.at[i], u.at[i], steps, leg);
   }
+  end_twin(&f);
+  return u;
+}
+
+/* Compares smoothing steps of both solvers on level l, on a random u or from zero. */
+static inline void same_sweeps(const char *name, const char *what, const both *b, int l, int steps, gmg_leg leg, int from_zero,
+                               double limit)
+{
+  twin u = begin_swept(b, l, steps, leg, from_zero);
   same_twin(name, what, &u, limit);
-  end_twin(&u), end_twin(&f);
+  end_twin(&u);
 }
 
 /* Parameters of the asynchronous smoother from a row of a table. */

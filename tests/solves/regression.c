@@ -55,7 +55,7 @@ static const struct {
              {"varying uneven", 97, .centering = GMG_CELL, .beta = beta_uneven}};
 static const char *const box_smoothers[] = {"gauss_seidel", "async"};
 
-/* Media for "lines", which only the host has. */
+/* Media for "lines". */
 static const medium_row line_media[] = {{"stretch 30", stretched, 30},   {"stretch 1000", stretched, 1000},   {"channel 30", channel, 30},
                   {"channel 1000", channel, 1000}, {"halves 1e3", halves, 1e3},         {"squares 1e3", squares, 1e3},
                   {"turning 1e4", turning, 1e4},   {"ball 1e4", ball, 1e4}};
@@ -238,8 +238,7 @@ static void no_factor_got_worse(void **state)
   int worse = 0, better = 0;
   assert_int_equal(count, CASES);
   list_cases();
-  const int cases_here = on_device ? CASES - LINE_CASES : CASES;
-  for (int i = 0; i < cases_here; i += SANITIZED ? 7 : 1) { /* every 7th case includes every dimension, boundary condition and smoother */
+  for (int i = 0; i < CASES; i += SANITIZED ? 7 : 1) { /* every 7th case includes every dimension, boundary condition and smoother */
     const entry e = run_case(&cases[i]);
     const double was = recorded(table, count, e.name);
     if (isnan(was)) fail_msg("%s is not in the file", e.name);

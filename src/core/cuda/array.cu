@@ -104,6 +104,28 @@ static gmg_range range(const gmg_exec *e, gmg_layout at, const void *x)
   const double poison = 0 * t.second;
   return {t.least + poison, t.most + poison, t.second / (double)gmg_unknowns_of(at)};
 }
+
+/* x and y begin with the first values, which the extremes start from. */
+static __global__ void __launch_bounds__(GMG_THREADS)
+    ratios_of_arrays(gmg_points p, gmg_layout of_x, const scalar *x, gmg_layout of_y, const scalar *y, gmg_sum_target sums)
+{
+  const double start = (double)x[0] / (double)y[0];
+  gmg_total t = {0, 0, start, start};
+  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t) {
+    const double ratio = (double)x[gmg_offset(of_x, i, j, k)] / (double)y[gmg_offset(of_y, i, j, k)];
+    const gmg_total one = {0, 0, ratio, ratio};
+    t = gmg_plus(t, one);
+  });
+  gmg_grid_total(t, sums);
+}
+
+static gmg_range ratios(const gmg_exec *e, const size_t n[3], gmg_layout of_x, const void *x, gmg_layout of_y, const void *y)
+{
+  const gmg_points p = gmg_points_of(n);
+  gmg_launch(e, "ratios", ratios_of_arrays, gmg_shape_of(p, 1), p, of_x, x, of_y, y, gmg_sums_to_host(e));
+  const gmg_total t = gmg_cuda_total(e, "ratios");
+  return {t.least, t.most, 0};
+}
 #endif
 
 extern "C" const gmg_array_ops R(gmg_array_cuda) = {.fill = fill,
@@ -112,6 +134,7 @@ extern "C" const gmg_array_ops R(gmg_array_cuda) = {.fill = fill,
                                                     .correct = correct,
                                                     .cg_step = cg_step,
 #if !GMG_SCALAR_COMPLEX
-                                                    .range = range
+                                                    .range = range,
+                                                    .ratios = ratios
 #endif
 };

@@ -1,7 +1,7 @@
 /* Line relaxation in zebra order: all unknowns of a line are relaxed at once, by solving their tridiagonal system (Brandt 1977;
    Trottenberg, Oosterlee, Schueller 2001, chapter 5). Lines are coloured like a chess board. A sweep relaxes lines along each axis
-   of params.line_axes in turn. This file has traits, weight, parameters, and when gmg chooses it. Its functions are in host.c.
-   Called through registry.c. */
+   of params.line_axes in turn. This file has traits, weight, parameters, and when gmg chooses it. Its functions are in
+   host.c and cuda/lines.cu. Called through registry.c. */
 #include "lines.h"
 
 #include "core/backend.h"
@@ -25,7 +25,8 @@ static unsigned traits(const gmg_params *p, int threads)
 
 static unsigned exact_axes(const gmg_params *p) { return (unsigned)p->line_axes; }
 
-/* From which stretch on solves are faster than with async: on two cores at 1000^2 and 96^3, with random coefficients from 1 to 2.
+/* From which stretch on solves are faster than with async. On a CUDA device the limits are the same. Measured on two cores at
+   1000^2 and 96^3, with random coefficients from 1 to 2:
    - Along one axis: in 2D 30 : 1 0.66 s (async: 0.93); in 3D 10 : 1 0.33 s (0.31), 20 : 1 0.41 s (0.47), 30 : 1 0.30 s (0.54).
    - Along both axes in 2D: 5 : 1 0.74 s (0.50), 10 : 1 0.69 s (0.88).
    - Along two or three axes in 3D never: 30 : 1 1.0 and 1.6 s (0.84 and 1.05), 1000 : 1 1.2 and 1.6 s (1.4 and 1.5). */
@@ -62,13 +63,15 @@ static void adapt(const gmg_medium *m, gmg_params *p)
 
 static const gmg_option options[] = {GMG_OPTION(DOUBLE, omega, 0, 0, 2), GMG_OPTION(INT, line_axes, 0, 0, 7), {0}};
 
-extern const gmg_smoother_ops gmg_lines_host_f32, gmg_lines_host_f64;
+extern const gmg_smoother_ops gmg_lines_host_f32, gmg_lines_host_f64, gmg_lines_cuda_f32, gmg_lines_cuda_f64;
 
 const gmg_builtin_smoother gmg_smoother_lines = {
     .base = {.name = "lines",
              .traits = traits,
              .weight = gmg_weight_lines,
-             .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_lines_host_f32, [GMG_F64] = &gmg_lines_host_f64}}},
+             .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_lines_host_f32, [GMG_F64] = &gmg_lines_host_f64},
+                     [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_lines_cuda_f32),
+                                           [GMG_F64] = GMG_ON_CUDA(&gmg_lines_cuda_f64)}}},
     .suits = suits,
     .adapt = adapt,
     .exact_axes = exact_axes,

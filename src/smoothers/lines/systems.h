@@ -48,12 +48,14 @@ GMG_INLINE size_t lines_phase_at(const gmg_operator *A, int across, size_t i)
 
 /* --- elimination -------------------------------------------------------------------------------------------------------------- */
 
-/* Rounding alone makes the last pivot of a singular line. Its last correction is 0 then. */
-GMG_INLINE real lines_inverse(real pivot, real diag)
+/* Whether x is more than rounding leaves of a diagonal: 4 units. */
+GMG_INLINE int lines_exceeds_rounding(real x, real diag)
 {
-  const real lost = sizeof(real) == sizeof(float) ? (real)5e-7 : (real)9e-16; /* 4 units of rounding */
-  return pivot > lost * diag ? 1 / pivot : 0;
+  return x > (sizeof(real) == sizeof(float) ? (real)5e-7 : (real)9e-16) * diag;
 }
+
+/* Rounding alone makes the last pivot of a singular line. Its last correction is 0 then. */
+GMG_INLINE real lines_inverse(real pivot, real diag) { return lines_exceeds_rounding(pivot, diag) ? 1 / pivot : 0; }
 
 /* Unknown k of a system after elimination from its first row: x_k = d + q x_(k+1) + z x_border. The border is an unknown that is
    not known yet. Before the first row d = q = 0, and z = 1 if the border is the unknown below that row, 0 if there is none. */
