@@ -63,6 +63,7 @@ SANITIZED = [
     ("cuda_box", "smoothing_agrees", TOOLS, 11, 60000),  # colours, lines, tiles
     ("cuda_red_black", "fused_red_black_agrees", TOOLS, 3, 0),
     ("cuda_red_black", "red_black_in_line_agrees", NO_SHARED, 17, 0),
+    ("cuda_lines", "steps_agree", TOOLS, 19, 40000),
     ("cuda_fused_levels", "levels_agree", NO_SHARED, 7, 50000),  # small levels in one kernel
     ("cuda_fused_levels", "levels_agree", RACES, 11, 4096),  # of ten cases three have levels for a cluster, whose launch takes up to ten seconds
     ("cuda_fused_levels", "levels_on_faces_agree", NO_SHARED, 11, 50000),

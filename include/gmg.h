@@ -11,8 +11,8 @@
  *
  *  Defaults: a direct solve if the problem is separable and not too large. Otherwise V(1,1) cycles with the smoother "async" and
  *  corrections in float where that loses no accuracy; F cycles and flexible CG if beta is an array. All cores. For strongly
- *  stretched axes, and for coefficients whose strong direction changes, the smoother is "lines" on the host. docs/api/params.md
- *  lists all of them, and says what AUTO chooses and within which limits.
+ *  stretched axes, and for coefficients whose strong direction changes, the smoother is "lines". docs/api/params.md lists all of
+ *  them, and says what AUTO chooses and within which limits.
  *
  *  BORROWED marks a pointer to memory that the receiver does not own. All other arguments are copied.
  *

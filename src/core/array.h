@@ -17,7 +17,7 @@ typedef struct gmg_array_ops {
   /* y = y + a p with the step length a of conjugate gradients (gmg_vector_ops::cg_update). p is packed */
   void (*cg_step)(const gmg_exec *e, gmg_layout at, const gmg_cg_scalars *d, const void *p, void *y);
   gmg_range (*range)(const gmg_exec *e, gmg_layout at, const void *x);
-  /* Least and most of x / y over n values along each axis, both positive. The mean is not set. NULL: not available. */
+  /* Least and most of x / y over n values along each axis, both positive. The mean is not set. Blocks on a device. */
   gmg_range (*ratios)(const gmg_exec *e, const size_t n[3], gmg_layout of_x, const void *x, gmg_layout of_y, const void *y);
 } gmg_array_ops;
 

@@ -91,7 +91,7 @@ static gmg_status measure(const gmg_exec *e, const gmg_problem *p, gmg_coefficie
 double gmg_measure_turn(const gmg_exec *e, const gmg_problem *p)
 {
   double turn = 1;
-  for (int a = 0; a < p->dim && p->beta_face[0] && gmg_array_ops_of(e)->ratios; a++)
+  for (int a = 0; a < p->dim && p->beta_face[0]; a++)
     for (int b = 0; b < a; b++) {
       const gmg_array x = gmg_coefficients_at_faces(p, a), y = gmg_coefficients_at_faces(p, b);
       const gmg_range r = gmg_array_ops_of(e)->ratios(e, p->n, x.layout, x.values, y.layout, y.values);
