@@ -52,7 +52,7 @@ typedef struct gmg_vector_ops {
   void (*copy)(const gmg_exec *e, size_t n, const void *x, void *y);                /* y = x */
   void (*axpy)(const gmg_exec *e, size_t n, double a, const void *x, void *y);      /* y = y + a x */
   void (*xpay)(const gmg_exec *e, size_t n, const void *x, double a, void *y);      /* y = x + a y */
-  void (*add)(const gmg_exec *e, size_t n, double a, void *x);                      /* x = x + a */
+  double (*add)(const gmg_exec *e, size_t n, double a, const void *x, void *y);     /* y = x + a, which may be x. Returns ||y||_2 */
   double (*norm2)(const gmg_exec *e, size_t n, const void *x);                      /* ||x||_2 */
   gmg_number (*dot)(const gmg_exec *e, size_t n, const void *x, const void *y);     /* sum of conj(x) y */
   /* x = c + keep x; keep is 0 or 1; with 0 x is not read */

@@ -66,7 +66,7 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
   const gmg_exec low_exec[2] = {gmg_exec_make(h->context, GMG_F32, 0), gmg_exec_make(d->context, GMG_F32, 0)};
   twin scale = begin_twin(&wide[0], &wide[1], 3, 5), low_too = begin_twin(&low_exec[0], &low_exec[1], n, 6);
   twin direction = begin_twin(&wide[0], &wide[1], 4, 0), factors = begin_twin(&wide[0], &wide[1], 3, 0);
-  double norm[2], stepped[2];
+  double norm[2], added[2], stepped[2];
   gmg_number square[2], product[2];
   gmg_range range[2];
   ON_BOTH(i) gmg_exec_write_reals(&wide[i], factors.at[i], 3, (const double[]){0.3, 0.2, -0.1});
@@ -79,7 +79,7 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
     range[i] = v->range(e, n, x.at[i]);
     v->axpy(e, n, 0.3, x.at[i], y.at[i]);
     v->xpay(e, n, y.at[i], -1.7, r.at[i]);
-    v->add(e, n, 0.25, r.at[i]);
+    added[i] = v->add(e, n, 0.25, r.at[i], r.at[i]);
     stepped[i] = v->cg_update(e, n, direction.at[i], x.at[i], y.at[i], r.at[i], x.at[i], NULL, NULL, GMG_WAIT);
     v->scale_to_low(e, n, NULL, y.at[i], low_z.at[i]);
     v->correct(e, n, (gmg_correction){.z = low_z.at[i], .scale = scale.at[i], .low = 1}, 1, y.at[i]);
@@ -94,6 +94,7 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
     v->correct(e, n, (gmg_correction){.z = low_z.at[i], .low = 1}, 1, y.at[i]);
   }
   same_number(name, "norm2", h, norm[0], norm[1], 64);
+  same_number(name, "norm of a sum", h, added[0], added[1], 64);
   ON_BOTH(i) {
     same_number(name, "square", h, norm[i] * norm[i], square[i].re, 64);
     assert_true(square[i].im == 0 && product[i].im == 0);

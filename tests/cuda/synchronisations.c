@@ -53,7 +53,7 @@ static void unmeasured(const char *name, const gmg_problem *p, gmg_params q, gmg
     assert_int_equal(r.cycles, 4);
     const gmg_level *L = b.solver[i]->finest;
     mean[i] = r.singular ? gmg_grid_ops_of(e[i])->dot(e[i], &L->A, f.at[i], NULL).re / L->volume : 0;
-    e[i]->vector->add(e[i], f.n, -mean[i], f.at[i]);
+    e[i]->vector->add(e[i], f.n, -mean[i], f.at[i], f.at[i]);
     norm[i] = gmg_operator_of(e[i], &L->A)->measure_residual(e[i], &L->A, f.at[i], u.at[i], NULL, NULL, NULL, &f_norm[i], GMG_WAIT);
   }
   print_message("%-28s residual after 4 cycles: host %.2e, device %.2e\n", name, norm[0] / f_norm[0], norm[1] / f_norm[1]);
@@ -293,7 +293,7 @@ static void captured(const char *name, const gmg_problem *p, gmg_params q, gmg_p
   twin r[RIGHT_SIDES], z[RIGHT_SIDES], in = begin_twin(e, e, unknowns(p), 0), out = begin_twin(e, e, unknowns(p), 0);
   for (int i = 0; i < RIGHT_SIDES; i++) {
     r[i] = begin_twin(e, e, unknowns(p), 70 + (uint64_t)i), z[i] = begin_twin(e, e, unknowns(p), 0);
-    if (i) e->vector->add(e, r[i].n, 1e6 * i, r[i].at[0]); /* values of another magnitude */
+    if (i) e->vector->add(e, r[i].n, 1e6 * i, r[i].at[0], r[i].at[0]); /* values of another magnitude */
     assert_ok(c, gmg_precondition(s, r[i].at[0], z[i].at[0]));
   }
   assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);

@@ -154,6 +154,8 @@ static void the_best_choice(void **state)
   assert_int_equal(chosen(&flat, &start), GMG_PRECISION_MIXED);
   assert_int_equal(chosen(&large, &q), GMG_PRECISION_MIXED);
   assert_int_equal(chosen(&large, &start), GMG_PRECISION_MIXED);
+  const gmg_problem between_walls = make_problem(2, 8192, 8192, 1, GMG_CELL, "nnnn");
+  assert_int_equal(chosen(&between_walls, &q), GMG_PRECISION_MIXED);
 #define SAME(change)                                            \
   do {                                                          \
     gmg_problem changed = p;                                    \

@@ -83,7 +83,11 @@ static void fill(const gmg_exec *e, size_t n, double a, void *x) { vector_of(e)-
 static void copy(const gmg_exec *e, size_t n, const void *x, void *y) { vector_of(e)->copy(e, n, x, y), writes(y); }
 static void axpy(const gmg_exec *e, size_t n, double a, const void *x, void *y) { vector_of(e)->axpy(e, n, a, x, y), writes(y); }
 static void xpay(const gmg_exec *e, size_t n, const void *x, double a, void *y) { vector_of(e)->xpay(e, n, x, a, y), writes(y); }
-static void add(const gmg_exec *e, size_t n, double a, void *x) { vector_of(e)->add(e, n, a, x), writes(x); }
+static double add(const gmg_exec *e, size_t n, double a, const void *x, void *y)
+{
+  const double norm = vector_of(e)->add(e, n, a, x, y);
+  return writes(y), norm;
+}
 static void correct(const gmg_exec *e, size_t n, gmg_correction c, int keep, void *x)
 {
   vector_of(e)->correct(e, n, c, keep, x);

@@ -32,11 +32,6 @@ static __global__ void xpay_kernel(size_t n, const scalar *x, real a, scalar *y)
   gmg_for_all(n, [&](size_t i) { y[i] = x[i] + a * y[i]; });
 }
 
-static __global__ void add_kernel(size_t n, real a, scalar *x)
-{
-  gmg_for_all(n, [&](size_t i) { x[i] += a; });
-}
-
 static __global__ void __launch_bounds__(GMG_THREADS)
     step_kernel(size_t n, gmg_cg_scalars *d, const scalar *p, const scalar *q, scalar *y, scalar *r, gmg_scale *s, low_scalar *low,
                 gmg_sum_target sums)
@@ -68,6 +63,17 @@ static __global__ void __launch_bounds__(GMG_THREADS) norm_kernel(size_t n, cons
 {
   gmg_total t = {0, 0, 0, 0};
   gmg_for_all(n, [&](size_t i) { t.first += gmg_square((wide_scalar)x[i]); });
+  gmg_grid_total(t, sums);
+}
+
+static __global__ void __launch_bounds__(GMG_THREADS) add_kernel(size_t n, real a, const scalar *x, scalar *y, gmg_sum_target sums)
+{
+  gmg_total t = {0, 0, 0, 0};
+  gmg_for_all(n, [&](size_t i) {
+    scalar sum = x[i];
+    sum += a;
+    y[i] = sum, t.first += gmg_square((wide_scalar)sum);
+  });
   gmg_grid_total(t, sums);
 }
 
@@ -113,7 +119,11 @@ static void xpay(const gmg_exec *e, size_t n, const void *x, double a, void *y)
   gmg_launch(e, "xpay", xpay_kernel, gmg_flat_shape(n), n, x, a, y);
 }
 
-static void add(const gmg_exec *e, size_t n, double a, void *x) { gmg_launch(e, "add", add_kernel, gmg_flat_shape(n), n, a, x); }
+static double add(const gmg_exec *e, size_t n, double a, const void *x, void *y)
+{
+  gmg_launch(e, "add", add_kernel, gmg_flat_shape(n, 1), n, a, x, y, gmg_sums_to_host(e));
+  return sqrt(gmg_cuda_total(e, "add").first);
+}
 
 static double norm2(const gmg_exec *e, size_t n, const void *x)
 {

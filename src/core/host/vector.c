@@ -43,14 +43,6 @@ static void xpay(const gmg_exec *e, size_t n, const void *x, double a, void *y)
   for (size_t i = 0; i < n; i++) Y[i] = X[i] + A * Y[i];
 }
 
-static void add(const gmg_exec *e, size_t n, double a, void *x)
-{
-  scalar *restrict X = x;
-  const real A = (real)a;
-#pragma omp parallel for simd schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
-  for (size_t i = 0; i < n; i++) X[i] += A;
-}
-
 /* A chunk of the entries. Chunks depend on n alone. */
 typedef struct {
   size_t begin, end;
@@ -141,6 +133,27 @@ static double norm2(const gmg_exec *e, size_t n, const void *x)
     double squares = 0;
 #pragma omp simd reduction(+ : squares)
     for (size_t i = s.begin; i < s.end; i++) squares += gmg_square((wide_scalar)X[i]);
+    part[c] = squares;
+  }
+  for (int c = 0; c < CHUNKS; c++) sum += part[c];
+  return sqrt(gmg_sum_over_processes(e, sum));
+}
+
+static double add(const gmg_exec *e, size_t n, double a, const void *x, void *y)
+{
+  const scalar *X = x;
+  scalar *Y = y;
+  const real A = (real)a;
+  double part[CHUNKS] = {0}, sum = 0;
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
+  for (int c = 0; c < CHUNKS; c++) {
+    const share s = share_of(n, c);
+    double squares = 0;
+#pragma omp simd reduction(+ : squares)
+    for (size_t i = s.begin; i < s.end; i++) {
+      Y[i] = X[i] + A;
+      squares += gmg_square((wide_scalar)Y[i]);
+    }
     part[c] = squares;
   }
   for (int c = 0; c < CHUNKS; c++) sum += part[c];

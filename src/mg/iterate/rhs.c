@@ -4,13 +4,12 @@
 
 #include <math.h>
 
-/* Removes the mean, and returns it. Sets *norm to the norm of the rest. What is left of a constant f is rounding, not data, and is
-   set to 0. A norm that overflows is left for the solve to refuse. */
-static double remove_mean(gmg_solver *s, const gmg_level *L, double *norm)
+/* f_eff = f without its mean, which is returned; f may be f_eff. Sets *norm to the norm of the rest. What is left of a constant f
+   is rounding, not data, and is set to 0. A norm that overflows is left for the solve to refuse. */
+static double remove_mean(gmg_solver *s, const gmg_level *L, const void *f, double *norm)
 {
-  const double mean = s->grid->dot(&s->exec, &L->A, s->f_eff, NULL).re / L->volume;
-  s->vector->add(&s->exec, L->A.cells, -mean, s->f_eff);
-  *norm = s->vector->norm2(&s->exec, L->A.cells, s->f_eff);
+  const double mean = s->grid->dot(&s->exec, &L->A, f, NULL).re / L->volume;
+  *norm = s->vector->add(&s->exec, L->A.cells, -mean, f, s->f_eff);
   const double before = hypot(*norm, mean * sqrt((double)L->A.cells));
   const double rounding = 64 * gmg_type_traits_of(s->problem.type)->epsilon * before;
   if (isfinite(rounding) && *norm <= rounding) s->vector->fill(&s->exec, L->A.cells, 0, s->f_eff), *norm = 0;
@@ -31,9 +30,13 @@ const void *gmg_effective_rhs(gmg_solver *s, const void *f, double *mean_removed
   const gmg_level *L = s->finest;
   if (mean_removed) *mean_removed = 0, *norm = NAN;
   if (gmg_current_rhs(s, f) == f) return f;
+  if (s->singular && mean_removed && !s->has_boundary_values && gmg_is_packed(s->layouts.f)) {
+    *mean_removed = remove_mean(s, L, f, norm);
+    return s->f_eff;
+  }
   gmg_array_copy(&s->exec, s->layouts.f, f, s->layouts_with_f_eff.f, s->f_eff);
   if (s->has_boundary_values) s->grid->fold(&s->exec, &L->A, &L->faces, s->f_eff);
-  if (s->singular && mean_removed) *mean_removed = remove_mean(s, L, norm);
+  if (s->singular && mean_removed) *mean_removed = remove_mean(s, L, s->f_eff, norm);
   else gmg_project(s, &s->exec, L, s->f_eff);
   return s->f_eff;
 }

@@ -177,9 +177,9 @@ static gmg_status start(gmg_solver *s, gmg_progress *p)
   }
   if (q->fmg > 0) return GMG_OK;
   if (s->singular) {
-    const double u_norm = measured ? gmg_array_norm2(&s->exec, s->layouts.u, p->it.u) : 0;
+    const double u_norm = measured ? gmg_array_norm2(&s->exec, s->layouts.u, p->it.u) : 1;
     if (!isfinite(u_norm)) return gmg_refuse_guess(s, p->it.u, u_norm); /* u is unchanged */
-    gmg_project_u(s, p->it.u);
+    if (u_norm > 0) gmg_project_u(s, p->it.u);
   }
   s->method->start(s, &p->it);
   return GMG_OK;
