@@ -138,7 +138,7 @@ static gmg_precision chosen(const gmg_problem *p, const gmg_params *q)
 
 static void weakly_held(gmg_problem *p)
 {
-  for (int i = 0; i < 6; i++) p->robin[i / 2][i % 2][0] = 1e-5, p->robin[i / 2][i % 2][1] = 1;
+  for (int i = 0; i < 6; i++) p->robin[i / 2][i % 2][0] = 2e-6, p->robin[i / 2][i % 2][1] = 1;
 }
 
 static void the_best_choice(void **state)
@@ -171,8 +171,8 @@ static void the_best_choice(void **state)
   SAME((with.smoother = gmg_smoother_by_name("red_black"), with.accel = GMG_ACCEL_CG));
   SAME(changed.h[0] = changed.h[1] = changed.h[2] = 1e-14);
   SAME(changed.h[0] = changed.h[1] = changed.h[2] = 1e14);
-  SAME((changed = make_problem(1, 10000, 1, 1, GMG_CELL, "dd")));
-  SAME((changed = make_problem(3, 32, 32, 32, GMG_CELL, "nnnnnn"), changed.shift = 1e-4));
+  SAME((changed = make_problem(1, 30000, 1, 1, GMG_CELL, "dd")));
+  SAME((changed = make_problem(3, 32, 32, 32, GMG_CELL, "nnnnnn"), changed.shift = 5e-5));
   SAME(with.coarse_cells = 4096);
   double sigma[4096];
   for (int i = 0; i < 4096; i++) sigma[i] = 1e-5;
