@@ -10,6 +10,7 @@
 gmg_medium gmg_medium_of(const gmg_problem *p)
 {
   gmg_medium m = {.dim = p->dim, .stretch = {1, 1, 1}, .has_beta = p->beta || p->beta_face[0], .turn = 1};
+  m.unknowns = (double)p->n[0] * (double)p->n[1] * (double)p->n[2];
   for (int a = 0; a < p->dim; a++) {
     const gmg_axis_spec spec = gmg_axis_spec_of(p, a);
     double least, most;
@@ -89,6 +90,7 @@ static void choose_smoother(gmg_solver *s, const gmg_problem *p)
   const gmg_operator_kind *kind = gmg_operator_kind_of(p);
   s->medium = gmg_medium_of(p);
   s->medium.turn = gmg_measure_turn(&s->exec, p);
+  s->medium.backend = s->context->backend;
   const gmg_smoother *better = s->smoother_is_auto ? gmg_smoother_for(&s->medium, &s->exec, kind) : NULL;
   if (better && s->params.direct != GMG_DIRECT_ALWAYS) s->params.smoother = better;
   gmg_smoother_adapt(&s->medium, &s->params);

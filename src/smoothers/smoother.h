@@ -45,7 +45,9 @@ unsigned gmg_traits_of_fixed_map(const gmg_params *params, int threads);
 
 /* What is known of a problem when its smoother is chosen. */
 typedef struct gmg_medium {
+  gmg_backend backend;
   int dim;
+  double unknowns;
   double stretch[3]; /* largest over smallest mesh width of each axis */
   int has_beta;      /* beta is an array, or one for each axis */
   double turn;       /* In some rows the couplings along one axis are at least this many times those along another, in other rows

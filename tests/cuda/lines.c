@@ -177,7 +177,7 @@ static void ratios_agree(void **state)
   }
 }
 
-/* Both choose the same smoother and the same lines, and take equally many cycles. */
+/* What AUTO chooses on the host and on the device. Where both choose lines, they are the same, and solves take equally many cycles. */
 static void choices_agree(void **state)
 {
   static const struct {
@@ -186,10 +186,13 @@ static void choices_agree(void **state)
     int dim;
     size_t n;
     double strength;
-    int is_lines;
-  } media[] = {{"two axes stretched", stretched, 2, 60, 30, 1}, {"channel", channel, 2, 61, 1000, 1}, {"channel", channel, 3, 24, 30, 1},
-               {"halves", halves, 2, 64, 1000, 1},              {"squares", squares, 3, 20, 1000, 1},  {"turning", turning, 2, 61, 1e4, 1},
-               {"ball", ball, 2, 40, 1e4, 0},                   {"stretched", stretched, 3, 16, 30, 0}, {"halves", halves, 2, 32, 10, 0}};
+    int is_lines[2];
+  } media[] = {{"two axes stretched", stretched, 2, 60, 30, {1, 1}}, {"channel", channel, 2, 61, 1000, {1, 1}},
+               {"channel", channel, 2, 61, 30, {1, 0}},              {"channel", channel, 3, 24, 30, {1, 0}},
+               {"halves", halves, 2, 64, 1000, {1, 1}},              {"halves", halves, 2, 64, 100, {1, 0}},
+               {"squares", squares, 3, 20, 1000, {1, 1}},            {"turning", turning, 2, 61, 1e4, {1, 1}},
+               {"ball", ball, 2, 40, 1e4, {0, 0}},                   {"stretched", stretched, 3, 16, 30, {0, 0}},
+               {"halves", halves, 2, 32, 10, {0, 0}}};
   (void)state;
   for (int i = 0; i < COUNT(media); i++)
     for (int centering = GMG_CELL; centering <= GMG_VERTEX; centering++) {
@@ -202,11 +205,15 @@ static void choices_agree(void **state)
         const gmg_exec *e[2] = {&b.solver[HOST]->exec, &b.solver[DEVICE]->exec};
         twin f = begin_twin(e[0], e[1], n, 63), u = begin_twin(e[0], e[1], n, 0);
         const gmg_params *chosen[2] = {&b.solver[HOST]->params, &b.solver[DEVICE]->params};
-        assert_ptr_equal(chosen[HOST]->smoother, chosen[DEVICE]->smoother);
-        assert_int_equal(chosen[HOST]->line_axes, chosen[DEVICE]->line_axes);
-        assert_int_equal(media[i].is_lines, chosen[DEVICE]->smoother == gmg_smoother_by_name("lines"));
-        ON_BOTH(at) assert_ok(b.context[at], gmg_solve(b.solver[at], f.at[at], u.at[at], &r[at]));
-        if (media[i].is_lines && abs(r[HOST].cycles - r[DEVICE].cycles) > 1)
+        ON_BOTH(at) {
+          if (media[i].is_lines[at] != (chosen[at]->smoother == gmg_smoother_by_name("lines")))
+            fail_msg("%s %g, %s: %s", media[i].name, media[i].strength, at == HOST ? "host" : "device", chosen[at]->smoother->name);
+          (void)gmg_solve(b.solver[at], f.at[at], u.at[at], &r[at]); /* async may not converge */
+        }
+        const int same = media[i].is_lines[HOST] && media[i].is_lines[DEVICE];
+        if (same) assert_int_equal(chosen[HOST]->line_axes, chosen[DEVICE]->line_axes);
+        if (same && (r[HOST].status != GMG_OK || r[DEVICE].status != GMG_OK)) fail_msg("%s: not solved", media[i].name);
+        if (same && abs(r[HOST].cycles - r[DEVICE].cycles) > 1)
           fail_msg("%s: %d cycles on the host, %d on the device", media[i].name, r[HOST].cycles, r[DEVICE].cycles);
         end_twin(&f), end_twin(&u), end_both(&b);
       }

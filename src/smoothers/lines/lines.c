@@ -25,18 +25,32 @@ static unsigned traits(const gmg_params *p, int threads)
 
 static unsigned exact_axes(const gmg_params *p) { return (unsigned)p->line_axes; }
 
-/* From which stretch on solves are faster than with async. On a CUDA device the limits are the same. Measured on two cores at
-   1000^2 and 96^3, with random coefficients from 1 to 2:
-   - Along one axis: in 2D 30 : 1 0.66 s (async: 0.93); in 3D 10 : 1 0.33 s (0.31), 20 : 1 0.41 s (0.47), 30 : 1 0.30 s (0.54).
-   - Along both axes in 2D: 5 : 1 0.74 s (0.50), 10 : 1 0.69 s (0.88).
-   - Along two or three axes in 3D never: 30 : 1 1.0 and 1.6 s (0.84 and 1.05), 1000 : 1 1.2 and 1.6 s (1.4 and 1.5). */
-static const double STRETCH_OF_ONE_AXIS = 20, STRETCH_IN_2D = 8;
+/* From where on solves are faster than with async.
 
-/* From which gmg_medium::turn on. Eight stripes that conduct better along x or along y, at 512^2: 10 : 1 0.14 s (async: 0.11),
-   30 : 1 0.09 s (0.16). Two halves at 96^3: 10 : 1 0.68 s (0.42), 30 : 1 0.90 s (0.80), 1000 : 1 0.8 s (2.8). */
-static const double TURN_2D = 30, TURN_3D = 100;
+   Host: two cores, random coefficients from 1 to 2 on stretched meshes of 1000^2 and 96^3.
+   - One axis: in 2D 30 : 1 0.66 s (async: 0.93); in 3D 10 : 1 0.33 s (0.31), 20 : 1 0.41 s (0.47), 30 : 1 0.30 s (0.54).
+   - Both axes in 2D: 5 : 1 0.74 s (0.50), 10 : 1 0.69 s (0.88).
+   - Two or three axes in 3D never: 30 : 1 1.0 and 1.6 s (0.84 and 1.05), 1000 : 1 1.2 and 1.6 s (1.4 and 1.5).
+   - Eight stripes that conduct better along x or along y, at 512^2: 10 : 1 0.14 s (0.11), 30 : 1 0.09 s (0.16).
+   - Two such halves at 96^3: 10 : 1 0.68 s (0.42), 30 : 1 0.90 s (0.80), 1000 : 1 0.8 s (2.8).
 
-static double turn_limit(const gmg_medium *m) { return m->dim == 2 ? TURN_2D : TURN_3D; }
+   CUDA: an H100, constant coefficients on stretched meshes.
+   - One axis, 30 : 1: 512^2 5.0 ms (async: 2.3), 2048^2 17.9 ms (11.4), 64^3 1.7 ms (1.4), 128^3 3.7 ms (4.6), 256^3 15 ms (36).
+   - Both axes in 2D: 512^2 10 : 1 2.9 ms (2.6), 30 : 1 2.9 ms (6.9); 2048^2 10 : 1 9.0 ms (12).
+   - Three axes in 3D, 10 : 1: 128^3 12 ms (7), 256^3 68 ms (59).
+   - Eight stripes at 512^2: 100 : 1 18 ms (11), 1000 : 1 26 ms (35).
+   - Two halves at 128^3: 100 : 1 22 ms (17), 1000 : 1 37 ms (58). */
+typedef struct {
+  double one_axis[2][2]; /* stretch of one axis, in 2D and in 3D; [1]: if there are at least MANY unknowns */
+  double both_axes;      /* larger stretch, in 2D */
+  double turn[2];        /* gmg_medium::turn, in 2D and in 3D */
+} suitable;
+static const suitable suitables[] = {
+    [GMG_BACKEND_HOST] = {.one_axis = {{20, 20}, {20, 20}}, .both_axes = 8, .turn = {30, 100}},
+    [GMG_BACKEND_CUDA] = {.one_axis = {{100, 100}, {100, 20}}, .both_axes = 15, .turn = {300, 300}}};
+enum { MANY = 1000000 };
+
+static int turns(const gmg_medium *m) { return m->turn >= suitables[m->backend].turn[m->dim > 2]; }
 
 static int stretched_axes(const gmg_medium *m)
 {
@@ -50,15 +64,16 @@ static int suits(const gmg_medium *m)
   const int axes = stretched_axes(m), is_one = (axes & (axes - 1)) == 0;
   const double worst = fmax(m->stretch[0], fmax(m->stretch[1], m->stretch[2]));
   if (m->dim == 1) return 0;
-  if (m->turn >= turn_limit(m)) return 1;
-  return is_one ? worst >= STRETCH_OF_ONE_AXIS : m->dim == 2 && worst >= STRETCH_IN_2D;
+  if (turns(m)) return 1;
+  const suitable *s = &suitables[m->backend];
+  return is_one ? worst >= s->one_axis[m->dim > 2][m->unknowns >= MANY] : m->dim == 2 && worst >= s->both_axes;
 }
 
 /* All axes, if the strong couplings turn. In 2D also with coefficients: levels that keep an axis make F cycles expensive. */
 static void adapt(const gmg_medium *m, gmg_params *p)
 {
   const int stretched = stretched_axes(m), all = (1 << m->dim) - 1;
-  if (p->line_axes == 0) p->line_axes = !stretched || m->turn >= turn_limit(m) || (m->dim == 2 && m->has_beta) ? all : stretched;
+  if (p->line_axes == 0) p->line_axes = !stretched || turns(m) || (m->dim == 2 && m->has_beta) ? all : stretched;
 }
 
 static const gmg_option options[] = {GMG_OPTION(DOUBLE, omega, 0, 0, 2), GMG_OPTION(INT, line_axes, 0, 0, 7), {0}};

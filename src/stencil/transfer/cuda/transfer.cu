@@ -107,7 +107,8 @@ static int restrict_in_3d(const gmg_exec *e, const gmg_operator *A, const gmg_ma
 }
 
 /* Whether the rows of the maps read residuals more than once, so that it is faster to store the residual first. In float on an
-   H100, 512 x 65536 unknowns of which the second axis is coarsened by the adjoint of linear interpolation: 445 us instead of 874. */
+   H100, 512 x 65536 unknowns of which the second axis is coarsened by the adjoint of linear interpolation: 445 us instead of
+   874. */
 static int reads_twice(const gmg_map map[3])
 {
   double reads = 1, fine = 1;
