@@ -123,42 +123,40 @@ static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const vo
   return known && wait ? sqrt(sum) : NAN;
 }
 
-static double norm2(const gmg_exec *e, size_t n, const void *x)
+/* The sum of |x|^2 over a share. */
+GMG_INLINE double squares_of(share s, const scalar *restrict x)
 {
-  const scalar *restrict X = x;
+  double squares = 0;
+#pragma omp simd reduction(+ : squares)
+  for (size_t i = s.begin; i < s.end; i++) squares += gmg_square((wide_scalar)x[i]);
+  return squares;
+}
+
+/* y = x + a in a share, and the sum of |y|^2. y may be x. */
+GMG_INLINE double add_to_share(share s, real a, const scalar *x, scalar *y)
+{
+  double squares = 0;
+#pragma omp simd reduction(+ : squares)
+  for (size_t i = s.begin; i < s.end; i++) {
+    y[i] = x[i] + a;
+    squares += gmg_square((wide_scalar)y[i]);
+  }
+  return squares;
+}
+
+/* ||x||_2 or, if y is not NULL, ||y||_2 with y = x + a. */
+static double norm_after(const gmg_exec *e, size_t n, const scalar *x, real a, scalar *y)
+{
   double part[CHUNKS] = {0}, sum = 0;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
-  for (int c = 0; c < CHUNKS; c++) {
-    const share s = share_of(n, c);
-    double squares = 0;
-#pragma omp simd reduction(+ : squares)
-    for (size_t i = s.begin; i < s.end; i++) squares += gmg_square((wide_scalar)X[i]);
-    part[c] = squares;
-  }
+  for (int c = 0; c < CHUNKS; c++) part[c] = y ? add_to_share(share_of(n, c), a, x, y) : squares_of(share_of(n, c), x);
   for (int c = 0; c < CHUNKS; c++) sum += part[c];
   return sqrt(gmg_sum_over_processes(e, sum));
 }
 
-static double add(const gmg_exec *e, size_t n, double a, const void *x, void *y)
-{
-  const scalar *X = x;
-  scalar *Y = y;
-  const real A = (real)a;
-  double part[CHUNKS] = {0}, sum = 0;
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
-  for (int c = 0; c < CHUNKS; c++) {
-    const share s = share_of(n, c);
-    double squares = 0;
-#pragma omp simd reduction(+ : squares)
-    for (size_t i = s.begin; i < s.end; i++) {
-      Y[i] = X[i] + A;
-      squares += gmg_square((wide_scalar)Y[i]);
-    }
-    part[c] = squares;
-  }
-  for (int c = 0; c < CHUNKS; c++) sum += part[c];
-  return sqrt(gmg_sum_over_processes(e, sum));
-}
+static double norm2(const gmg_exec *e, size_t n, const void *x) { return norm_after(e, n, x, 0, NULL); }
+
+static double add(const gmg_exec *e, size_t n, double a, const void *x, void *y) { return norm_after(e, n, x, (real)a, y); }
 
 /* The sum over all processes. Complex numbers are stored as two doubles. */
 static wide_scalar all_of(const gmg_exec *e, wide_scalar x)
