@@ -59,6 +59,7 @@ SANITIZED = [
     ("cuda_operations", "operations_agree_in_rows", TOOLS, 3, 0),
     ("cuda_operations", "operations_agree_in_media", NO_SHARED, 1, 0),
     ("cuda_operations", "operations_agree_on_faces", NO_SHARED, 7, 0),
+    ("cuda_transfers", "transfers_agree_at_odd_sizes", TOOLS, 5, 0),
     ("cuda_box", "operations_agree", NO_SHARED, 3, 0),  # box stencils: by rows
     ("cuda_box", "smoothing_agrees", TOOLS, 11, 60000),  # colours, lines, tiles
     ("cuda_red_black", "fused_red_black_agrees", TOOLS, 3, 0),

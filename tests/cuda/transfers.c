@@ -1,0 +1,43 @@
+/* CUDA against the host: transfers between levels of any sizes. */
+#include "transfers.h"
+
+/* 2D: axes that are not processed by pairs, strips of columns and parts of rows with few or many unknowns in the last ones. */
+static void transfers_agree_at_odd_sizes(void **state)
+{
+  static const plain_case odd[] = {
+      {"cells", {2, {255, 131, 1}, GMG_CELL, "dnrd"}},
+      {"vertices", {2, {257, 129, 1}, GMG_VERTEX, "ndrn"}},
+      {"periodic cells", {2, {129, 257, 1}, GMG_CELL, "pppp"}},
+      {"periodic rows", {2, {61, 187, 1}, GMG_VERTEX, "ppdn"}},
+      {"periodic columns", {2, {385, 95, 1}, GMG_CELL, "ndpp"}},
+      {"one line", {2, {1, 333, 1}, GMG_CELL, "dddd"}},
+      {"tall and thin", {2, {3, 5000, 1}, GMG_CELL, "ddnd"}},
+      {"wide and thin", {2, {5000, 3, 1}, GMG_VERTEX, "ddrd"}},
+      {"tall, periodic", {2, {3, 1501, 1}, GMG_VERTEX, "pppp"}},
+      {"wide, periodic", {2, {1501, 3, 1}, GMG_CELL, "pppp"}},
+      {"one axis coarsened", {2, {93, 2048, 1}, GMG_CELL, "ddnd"}},
+      {"the other", {2, {2047, 93, 1}, GMG_VERTEX, "ndpp"}},
+      {"strips with one column", {2, {129, 33, 1}, GMG_VERTEX, "dddd"}},
+      {"nine rows", {2, {125, 9, 1}, GMG_CELL, "nnpp"}}};
+  (void)state;
+  for (int type = 0; type < 2; type++)
+    for (int i = 0; i < 2 * COUNT(odd); i++) {
+      gmg_problem p = shaped_problem(&odd[i / 2].shape);
+      if (!taken(unknowns(&p))) continue;
+      p.type = (gmg_type)type;
+      all_transfers(odd[i / 2].name, &p, i % 2);
+    }
+  for (int i = 0; i < 4; i++) { /* no two rows have the same weights */
+    medium m = stretched(2, 77, 5, (gmg_centering)(i % 2));
+    if (taken(unknowns(&m.p))) all_transfers("stretched", &m.p, i / 2);
+    free_medium(&m);
+  }
+}
+
+int main(int argc, char **argv)
+{
+  only(argc, argv);
+  if (without_device()) return SKIPPED;
+  const struct CMUnitTest tests[] = {cmocka_unit_test(transfers_agree_at_odd_sizes)};
+  return run_selected(tests);
+}
