@@ -45,6 +45,7 @@ static gmg_points rows_of(const gmg_map map[3]) { return gmg_points_of(gmg_layou
 static int has_widths(const gmg_map m[3], int x, int y, int z) { return m[0].width == x && m[1].width == y && m[2].width == z; }
 
 #include "two_taps.cuh"
+#include "two_taps_rows.cuh"
 
 template <int X, int Y, int Z>
 static __global__ void tensor_kernel(gmg_maps t, gmg_points p, gmg_layout from, const scalar *x, scalar *y, int add)
@@ -74,6 +75,7 @@ extern "C" void R(gmg_transfer_cuda)(const gmg_exec *e, const gmg_map map[3], co
   const gmg_points p = rows_of(map);
   if (prolong_line(e, map, x, y, add) || prolong_pairs(e, map, x, y, add)) return;
   if (prolong_two_taps(e, map, gmg_layout_of_columns(map), x, p.layout, y, add)) return;
+  if (prolong_two_taps_rows(e, map, gmg_layout_of_columns(map), x, p.layout, y, add)) return;
   gmg_launch(e, "transfer", tensor_kernel_of(map), gmg_shape_of(p), gmg_maps_of(map), p, gmg_layout_of_columns(map), x, y, add);
 }
 
@@ -81,7 +83,7 @@ extern "C" void R(gmg_transfer_between_cuda)(const gmg_exec *e, const gmg_map ma
                                            void *y)
 {
   const gmg_points p = gmg_points_of(to);
-  if (prolong_two_taps(e, map, from, x, to, y, 0)) return;
+  if (prolong_two_taps(e, map, from, x, to, y, 0) || prolong_two_taps_rows(e, map, from, x, to, y, 0)) return;
   gmg_launch(e, "transfer", tensor_kernel_of(map), gmg_shape_of(p), gmg_maps_of(map), p, from, x, y, 0);
 }
 

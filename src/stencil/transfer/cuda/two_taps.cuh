@@ -7,8 +7,8 @@
    fine unknown around it. Values of the next planes are loaded ahead. In float on an H100, without that:
    - all axes coarsened, 255^3: 136 instead of 181 us;
    - 128 x 256 x 512, of which first the last axis is coarsened, then the last two: 80 instead of 230 us on average.
-   It is not used where the first axis alone or the first two are coarsened: 512 x 256 x 128 took 88 instead of 59 us. A version in
-   2D took 151 instead of 127 us at 4095^2. */
+   It is not used where the first axis alone or the first two are coarsened: 512 x 256 x 128 took 88 instead of 59 us. 2D is in
+   two_taps_rows.cuh. */
 #ifndef GMG_STENCIL_TRANSFER_CUDA_TWO_TAPS_H
 #define GMG_STENCIL_TRANSFER_CUDA_TWO_TAPS_H
 
