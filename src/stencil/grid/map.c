@@ -388,6 +388,7 @@ static gmg_status describe(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine,
   map->pairs = has_values(kind) ? find_pairs(t) : GMG_PAIRS_NONE;
   map->rows_in_tile[0] = rows_that_read(t, GMG_TILE_COLUMNS);
   map->rows_in_tile[1] = rows_that_read(t, GMG_TILE_LINES);
+  map->rows_in_strip = rows_that_read(t, GMG_STRIP_COLUMNS);
   return GMG_OK;
 }
 

@@ -10,8 +10,9 @@
 
 enum { GMG_MAP_PAD = 8 }; /* how far a row may read beyond the ends */
 
-/* Extents of a tile of fine unknowns along the first two axes (transfer/cuda/restrict_columns.cuh). */
-enum { GMG_TILE_COLUMNS = 30, GMG_TILE_LINES = 36 };
+/* Extents of a tile of fine unknowns along the first two axes (transfer/cuda/restrict_columns.cuh), and of a strip along the first
+   one (transfer/cuda/restrict_strips.cuh). */
+enum { GMG_TILE_COLUMNS = 30, GMG_TILE_LINES = 36, GMG_STRIP_COLUMNS = 62 };
 
 /* Axes with twice as many fine unknowns as coarse ones, whose rows read columns in a fixed pattern. Faster kernels process such
    axes in pairs. */
@@ -27,6 +28,7 @@ typedef struct gmg_map {
   gmg_pairs pairs;
   int rows_in_tile[2]; /* how many successive rows, wherever they begin, read at most as many columns as a tile has along its
                           first and its second axis */
+  int rows_in_strip;  /* the same for the columns of a strip */
   int begin, end;     /* the rows begin .. end - 1 repeat: every `period` rows the weights recur, and first grows by
                          `step` */
   int period, step;   /* 1 and 2 (restriction), 2 and 1 (prolongation), or 1 and 1 */

@@ -8,6 +8,7 @@ extern "C" {
 #include "pairs.cuh"
 #include "fmg_residual_rows.cuh"
 #include "restrict_columns.cuh"
+#include "restrict_strips.cuh"
 
 /* Row (x, y, z) of the tensor product, applied to value(i, j, k). The widths are those of the maps if they are common ones, and
    then known to the compiler; otherwise 0. */
@@ -108,9 +109,9 @@ static int restrict_in_3d(const gmg_exec *e, const gmg_operator *A, const gmg_ma
   return by_kind[gmg_coefficients_of(A)](e, A, *A, map, f, u, coarse);
 }
 
-/* Whether the rows of the maps read residuals more than once, so that it is faster to store the residual first. In float on an
-   H100, 512 x 65536 unknowns of which the second axis is coarsened by the adjoint of linear interpolation: 445 us instead of
-   874. */
+/* Whether the rows of the maps read residuals more than once. Then restrict_kernel() is not used: if no kernel computes them once
+   and restricts them in one pass, it is faster to store the residual first. In float on an H100, 512 x 65536 unknowns of which the
+   second axis is coarsened by the adjoint of linear interpolation: 445 us instead of 874. */
 static int reads_twice(const gmg_map map[3])
 {
   double reads = 1, fine = 1;
@@ -125,6 +126,7 @@ extern "C" void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_opera
   if (restrict_line(e, A, map, f, u, coarse) || restrict_pairs(e, A, map, f, u, coarse)) return;
   if (restrict_in_3d(e, A, map, f, u, coarse)) return;
   if (reads_twice(map)) {
+    if (restrict_strips(e, A, map, f, u, coarse)) return;
     gmg_operator_of(e, A)->residual(e, A, f, u, r);
     R(gmg_transfer_cuda)(e, map, r, coarse, 0);
     return;
