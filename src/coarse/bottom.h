@@ -35,7 +35,7 @@ typedef struct gmg_bottom_problem {
 typedef struct gmg_bottom_ops {
   const char *name;
   size_t max_cells;       /* maximum size of a coarsest grid; 0: any size */
-  size_t preferred_cells; /* coarsening stops at this many unknowns */
+  size_t preferred_cells[2]; /* [gmg_backend] coarsening stops at this many unknowns */
   const char *(*refuses)(const gmg_problem *p); /* what the solver cannot take, for error texts; NULL: it takes the problem. The
                                                    function is NULL if it takes all */
   /* Whether coarsening should stop at a grid of n unknowns along each axis, because this solver is faster than all coarser levels

@@ -60,5 +60,5 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *problem, void *st
 }
 
 const gmg_bottom_ops gmg_coarsest_cg = {
-    .name = "cg", .preferred_cells = 64,
+    .name = "cg", .preferred_cells = {64, 64},
     .setup = setup, .update = update, .solve = solve};

@@ -1,7 +1,7 @@
 /* Dense factors for tiny coarsest grids. Called through gmg_bottom_ops. W A, with the control volumes W, is symmetric unless the
    problem says otherwise. It is factored on the host, in double: by Cholesky, or by LU if it is not symmetric. If constants are in
-   its null space, alpha w w^T is added, which has no effect on data of zero mean. On a backend with `product` the inverse is
-   uploaded after every factorisation, and a solve is one matrix-vector product. */
+   its null space, the last diagonal entry is increased, which for data of zero mean only sets the last unknown to 0. On a backend
+   with `product` the inverse is uploaded after every factorisation, and a solve is one matrix-vector product. */
 #include "core/layout.h"
 #include "kernels.h"
 #include "lu.h"
@@ -14,6 +14,7 @@ enum { MAX_CELLS = 1024 };
 typedef struct {
   double *factor; /* [n][n], lower triangle; both triangles of LU */
   int *exchanged; /* [n] rows, by LU */
+  int *first;     /* [n] column of the first entry of a row that is not 0, by Cholesky: the factor has no others before it */
   int is_lu;
   double *volume; /* [n] control volumes */
   double *b;      /* [n] */
@@ -35,37 +36,40 @@ static void weights(const gmg_exec *e, const dense *d, const gmg_operator *A)
 }
 
 /* In place on the lower triangle. Returns 0 if a pivot is not positive. */
-static int factorise(double *l, size_t n)
+static int factorise(double *l, int *first, size_t n)
 {
-  for (size_t i = 0; i < n; i++)
-    for (size_t j = 0; j <= i; j++) {
+  for (size_t i = 0; i < n; i++) {
+    size_t begin = 0;
+    while (begin < i && l[i * n + begin] == 0) begin++;
+    first[i] = (int)begin;
+    for (size_t j = begin; j <= i; j++) {
       double s = l[i * n + j];
-      for (size_t k = 0; k < j; k++) s -= l[i * n + k] * l[j * n + k];
+      for (size_t k = begin > (size_t)first[j] ? begin : (size_t)first[j]; k < j; k++) s -= l[i * n + k] * l[j * n + k];
       if (i == j && !(s > 0)) return 0;
       l[i * n + j] = i == j ? sqrt(s) : s / l[j * n + j];
     }
+  }
   return 1;
 }
 
 /* Solves L L^T y = x; y replaces x. */
-static void substitute(const double *l, size_t n, double *x)
+static void substitute(const double *l, const int *first, size_t n, double *x)
 {
   for (size_t i = 0; i < n; i++) {
     double s = x[i];
-    for (size_t k = 0; k < i; k++) s -= l[i * n + k] * x[k];
+    for (size_t k = (size_t)first[i]; k < i; k++) s -= l[i * n + k] * x[k];
     x[i] = s / l[i * n + i];
   }
   for (size_t i = n; i-- > 0;) {
-    double s = x[i];
-    for (size_t k = i + 1; k < n; k++) s -= l[k * n + i] * x[k];
-    x[i] = s / l[i * n + i];
+    x[i] /= l[i * n + i];
+    for (size_t k = (size_t)first[i]; k < i; k++) x[k] -= l[i * n + k] * x[i];
   }
 }
 
 static void solve_with(const dense *d, size_t n, double *x)
 {
   if (d->is_lu) gmg_lu_substitute(d->factor, d->exchanged, n, x);
-  else substitute(d->factor, n, x);
+  else substitute(d->factor, d->first, n, x);
 }
 
 /* A^-1 = (W A)^-1 W, by columns. */
@@ -80,29 +84,63 @@ static void upload_inverse(const gmg_exec *e, dense *d, size_t n)
   e->memory->upload(e->context, d->on_backend, d->inverse, matrix_bytes(n));
 }
 
+/* The matrix from the arrays of a variable box stencil. */
+static void read_entries(const gmg_exec *e, dense *d, const gmg_operator *A)
+{
+  const size_t n = A->cells;
+  memset(d->factor, 0, matrix_bytes(n));
+  for (int entry = 0; entry < 27; entry++) {
+    const int step[3] = {entry % 3, entry / 3 % 3, entry / 9};
+    if (!A->box->array[entry]) continue;
+    gmg_exec_read_reals(e, A->box->array[entry], n, d->b);
+    for (size_t row = 0; row < n; row++) {
+      size_t at[3];
+      gmg_indices_of(row, A->n, at);
+      for (int a = 0; a < 3; a++)
+        if (step[a] != 1) at[a] = (step[a] ? gmg_index_above : gmg_index_below)(at[a], A->n[a], A->wraps[a]);
+      d->factor[row * n + gmg_offset(gmg_layout_packed(A->n), at[0], at[1], at[2])] += d->b[row];
+    }
+  }
+}
+
+/* The matrix column by column: A applied to unit vectors. */
+static void apply_to_units(const gmg_exec *e, dense *d, const gmg_operator *A)
+{
+  const size_t n = A->cells;
+  for (size_t c = 0; c < n; c++) {
+    memset(d->b, 0, n * sizeof *d->b);
+    d->b[c] = 1;
+    gmg_exec_write_reals(e, d->unit, n, d->b);
+    gmg_operator_of(e, A)->apply(e, A, d->unit, d->image);
+    gmg_exec_read_reals(e, d->image, n, d->b);
+    for (size_t i = 0; i < n; i++) d->factor[i * n + c] = d->b[i];
+  }
+}
+
+/* W A */
+static void assemble(const gmg_exec *e, dense *d, const gmg_operator *A, int singular)
+{
+  const size_t n = A->cells;
+  double largest = 0;
+  if (A->box && A->box->array[13]) read_entries(e, d, A);
+  else apply_to_units(e, d, A);
+  weights(e, d, A);
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = 0; j < n; j++) d->factor[i * n + j] *= d->volume[i];
+    largest = fmax(largest, d->factor[i * n + i]);
+  }
+  if (singular) d->factor[n * n - 1] += largest > 0 ? largest : 1;
+}
+
 static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
 {
   const gmg_operator *A = p->level[0].A;
   const size_t n = A->cells;
   dense *d = state;
   if (e->dry) return GMG_OK;
-  weights(e, d, A);
-  double largest = 0, w2 = 0;
-  for (size_t c = 0; c < n; c++) { /* column c of W A is A applied to a unit vector, times W */
-    memset(d->b, 0, n * sizeof *d->b);
-    d->b[c] = 1;
-    gmg_exec_write_reals(e, d->unit, n, d->b);
-    gmg_operator_of(e, A)->apply(e, A, d->unit, d->image);
-    gmg_exec_read_reals(e, d->image, n, d->b);
-    for (size_t i = 0; i < n; i++) d->factor[i * n + c] = d->volume[i] * d->b[i];
-    largest = fmax(largest, d->factor[c * n + c]);
-    w2 = fmax(w2, d->volume[c] * d->volume[c]);
-  }
-  const double alpha = p->singular ? (largest > 0 ? largest : 1) / w2 : 0;
-  for (size_t i = 0; i < n; i++)
-    for (size_t j = 0; j < n; j++) d->factor[i * n + j] += alpha * d->volume[i] * d->volume[j];
+  assemble(e, d, A, p->singular);
   d->is_lu = !p->is_symmetric;
-  if (!(d->is_lu ? gmg_lu_factorise(d->factor, d->exchanged, n) : factorise(d->factor, n)))
+  if (!(d->is_lu ? gmg_lu_factorise(d->factor, d->exchanged, n) : factorise(d->factor, d->first, n)))
     return gmg_fail(e->context, GMG_ERR_UNSUPPORTED, "%s%sparams.coarse = GMG_COARSE_DENSE: the coarsest grid's matrix (%zu "
                     "unknowns)%s", p->penalty, p->penalty[0] ? ": " : "", n,
                     d->is_lu ? ", which is not symmetric, is singular up to rounding" : " is not positive definite");
@@ -116,7 +154,7 @@ static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
   const int by_product = gmg_coarse_kernels_of(e)->product != NULL; /* otherwise the host substitutes */
   void *matrices;
   GMG_TRY(gmg_exec_alloc_state(e, "coarse Cholesky state", sizeof(dense), state));
-  const size_t host_bytes = (by_product ? 2 : 1) * matrix_bytes(n) + 2 * n * sizeof(double) + n * sizeof(int);
+  const size_t host_bytes = (by_product ? 2 : 1) * matrix_bytes(n) + 2 * n * sizeof(double) + 2 * n * sizeof(int);
   GMG_TRY(gmg_exec_alloc_state(e, "coarse Cholesky factor", host_bytes, &matrices));
   dense *d = *state;
   GMG_TRY(gmg_exec_alloc(e, "coarse Cholesky fields", n * e->real_size, &d->unit));
@@ -124,7 +162,7 @@ static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
   if (by_product) GMG_TRY(gmg_exec_alloc(e, "inverse of the coarsest grid", matrix_bytes(n), &d->on_backend));
   d->volume = matrices, d->b = d->volume + n;
   d->factor = d->b + n, d->inverse = d->factor + n * n;
-  d->exchanged = (int *)(d->inverse + (by_product ? n * n : 0));
+  d->exchanged = (int *)(d->inverse + (by_product ? n * n : 0)), d->first = d->exchanged + n;
   return GMG_OK;
 }
 
@@ -146,6 +184,7 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
   if (p->singular) gmg_grid_ops_of(e)->remove_mean(e, p->level[0].A, p->level[0].volume, u);
 }
 
+/* On a device the product with the inverse of 512 unknowns takes less time than the launches of another level. */
 const gmg_bottom_ops gmg_coarsest_cholesky = {
-    .name = "dense", .max_cells = MAX_CELLS, .preferred_cells = 64,
+    .name = "dense", .max_cells = MAX_CELLS, .preferred_cells = {64, 512},
     .setup = setup, .update = update, .solve = solve};

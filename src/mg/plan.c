@@ -73,7 +73,7 @@ static unsigned find_warnings(const gmg_solver *s, const gmg_plan_info *info)
   const size_t coarsest = s->level[s->levels - 1].A.cells;
   unsigned w = 0;
   const int direct = s->params.direct == GMG_DIRECT_ALWAYS;
-  if (coarsest > 64 * s->coarse_ops->preferred_cells && !coarse_is_fast(s)) w |= GMG_WARN_COARSEST;
+  if (coarsest > 64 * s->coarse_ops->preferred_cells[s->context->backend] && !coarse_is_fast(s)) w |= GMG_WARN_COARSEST;
   if (anisotropy_left(s)) w |= GMG_WARN_ANISOTROPY;
   if (s->singular) w |= GMG_WARN_SINGULAR;
   if (info->predicted_factor > 0.5) w |= GMG_WARN_SMOOTHER;

@@ -333,5 +333,6 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
   if (p->singular) gmg_grid_ops_of(e)->remove_mean(e, p->level[0].A, p->level[0].volume, u);
 }
 
-const gmg_bottom_ops gmg_coarsest_tensor = {.name = "tensor", .preferred_cells = 64, .refuses = refuses, .is_faster = is_faster,
+const gmg_bottom_ops gmg_coarsest_tensor = {.name = "tensor", .preferred_cells = {64, 64}, .refuses = refuses,
+                                            .is_faster = is_faster,
                                             .setup = setup, .update = update, .solve = solve};

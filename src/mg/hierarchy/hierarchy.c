@@ -201,7 +201,7 @@ static int next_level(const gmg_solver *s, int l, const gmg_axis_spec now[3], gm
 {
   const gmg_operator_kind *kind = gmg_operator_kind_of(&s->problem);
   const int most = s->params.max_levels ? s->params.max_levels : GMG_MAX_LEVELS;
-  const size_t enough = s->params.coarse_cells ? s->params.coarse_cells : s->coarse_ops->preferred_cells;
+  const size_t enough = s->params.coarse_cells ? s->params.coarse_cells : s->coarse_ops->preferred_cells[s->context->backend];
   int count = gmg_coarsen(now, s->params.coarsen_threshold, gmg_exact_axis(s), next, coarsened);
   *stuck = -1;
   if (count == 0 || l + 1 >= most || now[0].n * now[1].n * now[2].n <= enough || (l > 0 && coarse_is_faster(s, now))) return 0;
