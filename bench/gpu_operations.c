@@ -27,7 +27,7 @@ static struct {
 
 static void one_pass(gmg_solver *s)
 {
-  s->mg.smoother->sweep(&s->level[0].view, s->mg.state[0], fields.f, fields.u, 1, GMG_LEG_DOWN);
+  s->mg.smoother[0]->sweep(&s->level[0].view, s->mg.state[0], fields.f, fields.u, 1, GMG_LEG_DOWN);
 }
 
 /* The downward leg of the cycle: a smoothing step, and the restriction of the residual. */

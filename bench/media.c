@@ -1,6 +1,6 @@
 /* The gallery of media on host threads: iterations and seconds of a solve, random f, zero guess, to the default tolerance. With the
- * default parameters, and with smoothers by name: what the choice of gmg brings.
- *     bench_media [--json FILE] [--dim D] [--n N] [--runs R] [--threads T] [--only TEXT]
+ * default parameters, with smoothers by name, and with black box coarsening: what the choice of gmg brings.
+ *     bench_media [--json FILE] [--dim D] [--n N] [--runs R] [--threads T] [--only TEXT] [--method NAME]
  * n: unknowns along each axis (512 in 2D, 96 in 3D). A row is named DIM_KIND_STRENGTH_METHOD. */
 #include "gallery.h"
 #include "problems.h"
@@ -21,10 +21,19 @@ static int count;
 typedef struct settings {
   int dim, runs, threads;
   size_t n;
-  const char *only, *json;
+  const char *only, *method, *json;
 } settings;
 
-static const char *const methods[] = {"default", "async", "red_black", "lines"};
+/* A row's method: the smoother and the coarse grids. */
+typedef struct method {
+  const char *name, *smoother; /* smoother = NULL: chosen by gmg */
+  gmg_coarsening coarsening;
+} method;
+static const method methods[] = {{"default", NULL, GMG_COARSENING_AUTO},
+                                 {"async", "async", GMG_COARSENING_DISCRETIZE},
+                                 {"red_black", "red_black", GMG_COARSENING_DISCRETIZE},
+                                 {"lines", "lines", GMG_COARSENING_DISCRETIZE},
+                                 {"black_box", "async", GMG_COARSENING_BLACK_BOX}};
 enum { METHODS = sizeof methods / sizeof *methods };
 
 /* Solves several times. The first run is dropped, unless it is so long that it is the only one. Returns 0 if a solve ended with an
@@ -47,7 +56,7 @@ static int solve(const settings *s, gmg_solver *solver, const double *f, double 
 }
 
 /* Measures a row. Returns 0, or 1 after a message. */
-static int measure(const settings *s, gmg_context *context, const medium *m, const char *name, const char *method)
+static int measure(const settings *s, gmg_context *context, const medium *m, const char *name, const method *how)
 {
   const size_t cells = m->p.n[0] * m->p.n[1] * m->p.n[2];
   gmg_params params = gmg_params_default();
@@ -55,7 +64,8 @@ static int measure(const settings *s, gmg_context *context, const medium *m, con
   gmg_solver *solver = NULL;
   double *f = bench_field(cells), *u = bench_field(cells);
   bench_record *r = &rows[count];
-  params.smoother = gmg_smoother_by_name(method), params.direct = GMG_DIRECT_NEVER, params.max_cycles = MOST_CYCLES;
+  params.smoother = gmg_smoother_by_name(how->smoother), params.coarsening = how->coarsening;
+  params.direct = GMG_DIRECT_NEVER, params.max_cycles = MOST_CYCLES;
   bench_record_start(r, name, m->p.n[0]);
   snprintf(r->what, sizeof r->what, "gmg_solve() to the default tolerance, create excluded");
   snprintf(r->f, sizeof r->f, BENCH_F_RANDOM);
@@ -66,12 +76,13 @@ static int measure(const settings *s, gmg_context *context, const medium *m, con
   if (!failed) {
     int at = 0;
     while (gmg_smoother_name(at) && gmg_smoother_by_name(gmg_smoother_name(at)) != plan->smoother) at++;
-    snprintf(r->setting, sizeof r->setting, "smoother %s", gmg_smoother_name(at));
+    snprintf(r->setting, sizeof r->setting, "smoother %s%s", gmg_smoother_name(at),
+             plan->coarsening == GMG_COARSENING_BLACK_BOX ? ", black box" : "");
     bench_random(f, 0, cells, 1);
     failed = !solve(s, solver, f, u, cells, r);
   }
   if (failed) fprintf(stderr, "bench_media: %s: %s\n", name, gmg_context_error(context));
-  else printf("%-32s %-14s %4.0f iterations %9.4f s, %s\n", name, r->setting + strlen("smoother "), r->cycles, bench_median(&r->samples), r->status);
+  else printf("%-32s %-18s %4.0f iterations %9.4f s, %s\n", name, r->setting + strlen("smoother "), r->cycles, bench_median(&r->samples), r->status);
   fflush(stdout);
   gmg_solver_destroy(solver);
   free(plan), free(f), free(u);
@@ -90,8 +101,9 @@ static int run_kind(const settings *s, gmg_context *context, int dim, const medi
     if (s->only && !strstr(prefix, s->only)) continue;
     failed = !medium_make(k, dim, n, k->strength[i], GMG_CELL, &m);
     for (int j = 0; j < METHODS && !failed; j++) {
-      snprintf(name, sizeof name, "%s_%s", prefix, methods[j]);
-      failed = measure(s, context, &m, name, methods[j]);
+      if (s->method && strcmp(s->method, methods[j].name) != 0) continue;
+      snprintf(name, sizeof name, "%s_%s", prefix, methods[j].name);
+      failed = measure(s, context, &m, name, &methods[j]);
     }
     medium_free(&m);
   }
@@ -111,11 +123,12 @@ static int number_of(const char *text, long least, long most, const char *option
 static int read_options(int argc, char **argv, settings *s)
 {
   static const struct option options[] = {{"json", 1, NULL, 'j'}, {"dim", 1, NULL, 'd'},  {"n", 1, NULL, 'n'}, {"runs", 1, NULL, 'r'},
-                                          {"threads", 1, NULL, 't'}, {"only", 1, NULL, 'o'}, {NULL, 0, NULL, 0}};
+                                          {"threads", 1, NULL, 't'}, {"only", 1, NULL, 'o'}, {"method", 1, NULL, 'm'}, {NULL, 0, NULL, 0}};
   long value;
   for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {
     if (o == 'j') s->json = optarg;
     else if (o == 'o') s->only = optarg;
+    else if (o == 'm') s->method = optarg;
     else if (o == 'd' && number_of(optarg, 2, 3, "dim", &value)) s->dim = (int)value;
     else if (o == 'n' && number_of(optarg, 8, 8192, "n", &value)) s->n = (size_t)value;
     else if (o == 'r' && number_of(optarg, 1, 100, "runs", &value)) s->runs = (int)value;

@@ -322,9 +322,12 @@ def peers_table(cpu):
 # --- bench_media -----------------------------------------------------------------------------------------------------
 
 
+MEDIA_METHODS = {"async": "async", "red_black": "red-black", "lines": "lines", "black_box": "async, black box"}
+
+
 def media_table(data, dim):
-    """Iterations and seconds for each medium: with the default parameters, and with other smoothers. A solve that did not converge
-    has no seconds."""
+    """Iterations and seconds for each medium: with the default parameters, with other smoothers, and with black box coarsening. A
+    solve that did not converge has no seconds."""
     found = {r["name"].rsplit("_", 1)[0]: r for r in data["results"] if r["name"].startswith(f"{dim}d_")}
     media = [name[:-len("_default")] for name in found if name.endswith("_default")]
 
@@ -335,11 +338,11 @@ def media_table(data, dim):
     for medium in media:
         kind, strength = medium[3:].rsplit("_", 1)
         default = found[medium + "_default"]
-        rows.append([f"`{kind}`", f"{float(strength):g}", default["setting"].split()[-1], cell(default),
-                     *[cell(found[f"{medium}_{method}"]) for method in ("async", "red_black", "lines")]])
+        rows.append([f"`{kind}`", f"{float(strength):g}", default["setting"][len("smoother "):], cell(default),
+                     *[cell(found[f"{medium}_{method}"]) for method in MEDIA_METHODS]])
     n = found[media[0] + "_default"]["n"][0]
     words = f"{n}^{dim} cells. {data['machine']}, {data['cores']} cores, {data['compiler']}, commit {data['commit']}, {data['date'][:10]}."
-    return words + "\n\n" + table(["medium", "strength", "gmg chooses", "default: iterations, s", "async", "red-black", "lines"], rows)
+    return words + "\n\n" + table(["medium", "strength", "gmg chooses", "default: iterations, s", *MEDIA_METHODS.values()], rows)
 
 
 MEDIA_TABLES = {"media_2d": lambda data: media_table(data, 2), "media_3d": lambda data: media_table(data, 3)}

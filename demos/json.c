@@ -125,7 +125,7 @@ static int add_params(cJSON *root, const demo_options *o, const gmg_problem *pro
                  {"coarse", demo_coarse_words, (int)p->coarse},           {"direct", demo_direct_words, (int)p->direct},
                  {"assignment", demo_assignment_words, (int)p->async.assignment},
                  {"precision", demo_precision_words, (int)p->precision},
-                 {"restriction", demo_restriction_words, (int)p->restriction},
+                 {"coarsening", demo_coarsening_words, (int)p->coarsening}, {"restriction", demo_restriction_words, (int)p->restriction},
                  {"line_axes", demo_line_axes_words, p->line_axes}};
   cJSON *to = cJSON_AddObjectToObject(root, "params");
   int ok = to != NULL;

@@ -223,6 +223,8 @@ static const row table[] = {
     {"deterministic", NULL, "bitwise the same result every run", DEMO_TAKES_METHOD, &a_flag, TO(params.deterministic),
      NULL},
     {"symmetric", NULL, "symmetric cycle", DEMO_TAKES_METHOD, &a_flag, TO(params.symmetric), NULL},
+    {"coarsening", NULL, "operators and transfers of coarse grids (best)", DEMO_TAKES_METHOD, &a_word, TO(params.coarsening),
+     demo_coarsening_words},
     {"restriction", NULL, "restriction of residuals (best)", DEMO_TAKES_METHOD, &a_word, TO(params.restriction),
      demo_restriction_words},
     {"cycle", NULL, "multigrid cycle (best)", DEMO_TAKES_METHOD, &a_word, TO(params.cycle), demo_cycle_words},

@@ -32,6 +32,8 @@ const demo_word demo_coarse_words[] = {{"best", GMG_COARSE_AUTO}, {"cg", GMG_COA
                                          {"tensor", GMG_COARSE_TENSOR}, {0}};
 const demo_word demo_direct_words[] = {{"best", GMG_DIRECT_AUTO}, {"never", GMG_DIRECT_NEVER}, {"always", GMG_DIRECT_ALWAYS}, {0}};
 const demo_word demo_line_axes_words[] = {{"best", 0}, {"x", 1}, {"y", 2}, {"z", 4}, {"xy", 3}, {"xz", 5}, {"yz", 6}, {"xyz", 7}, {NULL, 0}};
+const demo_word demo_coarsening_words[] = {{"best", GMG_COARSENING_AUTO}, {"discretize", GMG_COARSENING_DISCRETIZE},
+                                           {"black-box", GMG_COARSENING_BLACK_BOX}, {0}};
 const demo_word demo_restriction_words[] = {
     {"best", GMG_RESTRICT_AUTO}, {"average", GMG_RESTRICT_AVERAGE}, {"adjoint", GMG_RESTRICT_ADJOINT}, {0}};
 const demo_word demo_rhs_words[] = {{"smooth", DEMO_SMOOTH}, {"random", DEMO_RANDOM}, {0}};

@@ -70,6 +70,10 @@ module gmg
     enumerator :: GMG_RESTRICT_AUTO, GMG_RESTRICT_AVERAGE, GMG_RESTRICT_ADJOINT
   end enum
   public :: GMG_RESTRICT_AUTO, GMG_RESTRICT_AVERAGE, GMG_RESTRICT_ADJOINT
+  enum, bind(C) ! gmg_coarsening
+    enumerator :: GMG_COARSENING_AUTO, GMG_COARSENING_DISCRETIZE, GMG_COARSENING_BLACK_BOX
+  end enum
+  public :: GMG_COARSENING_AUTO, GMG_COARSENING_DISCRETIZE, GMG_COARSENING_BLACK_BOX
   enum, bind(C) ! gmg_precision
     enumerator :: GMG_PRECISION_AUTO, GMG_PRECISION_SAME, GMG_PRECISION_MIXED
   end enum
@@ -158,6 +162,7 @@ module gmg
     type(c_funptr) :: monitor
     type(c_ptr) :: monitor_data
     integer(c_int) :: line_axes
+    integer(c_int) :: coarsening
   end type
 
   type, bind(C), public :: gmg_level_plan
@@ -194,6 +199,7 @@ module gmg
     integer(c_int) :: check_every
     integer(c_int) :: warnings
     character(kind=c_char) :: text(1024)
+    integer(c_int) :: coarsening
   end type
 
   type, bind(C), public :: gmg_level_report

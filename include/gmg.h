@@ -124,6 +124,15 @@ typedef enum { GMG_RESTRICT_AUTO, GMG_RESTRICT_AVERAGE, GMG_RESTRICT_ADJOINT } g
  *  - AUTO: mixed where it pays and loses no accuracy. */
 typedef enum { GMG_PRECISION_AUTO, GMG_PRECISION_SAME, GMG_PRECISION_MIXED } gmg_precision;
 
+/** How coarse grids represent the operator. gmg_plan_info::coarsening reports the choice of AUTO.
+ *  - Discretize: the operator is discretised again on every level, with mean coefficients. Variable stencils get Galerkin products
+ *    with fixed transfers instead.
+ *  - Black box: interpolation follows from the rows of the matrix, and coarse operators are Galerkin products. For media that no
+ *    coarse grid represents: coefficients that jump from unknown to unknown, or along narrow bands. A cycle needs more time, and
+ *    the solver more memory. Not with a full multigrid start. Method: Dendy (1982, 1987); de Zeeuw (1990).
+ *  - AUTO: black box if the array beta has many jumps, or if the array sigma has strong ones (docs/api/params.md). */
+typedef enum { GMG_COARSENING_AUTO, GMG_COARSENING_DISCRETIZE, GMG_COARSENING_BLACK_BOX } gmg_coarsening;
+
 /** "None", for counts whose 0 means that gmg chooses. */
 #define GMG_NONE (-1)
 
@@ -285,6 +294,7 @@ typedef struct gmg_params {
   void *monitor_data;            /**< First argument of the monitor. BORROWED. */
   int line_axes;                 /**< "lines": the axes along which lines are relaxed, in turn: the sum of 1, 2 and 4 for axes 0, 1
                                       and 2. 0: all axes that are stretched or, if none is, all axes. */
+  gmg_coarsening coarsening;     /**< Operators and transfers of coarse grids (GMG_COARSENING_AUTO). */
 } gmg_params;
 
 #define GMG_MAX_LEVELS 96 /**< The maximum number of levels of any hierarchy. */
@@ -347,6 +357,7 @@ typedef struct gmg_plan_info {
   int check_every;                        /**< Cycles between measurements of the residual. 0: nothing is measured. */
   unsigned warnings;                      /**< Bits of gmg_warning. */
   char text[1024];                        /**< The warnings in words, one per line. Empty if there are none. */
+  gmg_coarsening coarsening;              /**< The operators of coarse grids that will be used. */
 } gmg_plan_info;
 
 /** The report of one level. */

@@ -193,6 +193,16 @@ static void random_direct(uint64_t *r, sample *s)
   if (whole) s->q.direct = GMG_DIRECT_ALWAYS;
 }
 
+/* Every second problem that can have them gets black box coarse grids. */
+static void random_coarsening(uint64_t *r, sample *s)
+{
+  gmg_params *q = &s->q;
+  const char *name = q->smoother->name;
+  const int takes = strcmp(name, "red_black") != 0 && strcmp(name, "lines") != 0;
+  if (!takes || q->fmg > 0 || q->restriction == GMG_RESTRICT_AVERAGE || q->coarse == GMG_COARSE_TENSOR || !chance(r, 50)) return;
+  q->coarsening = GMG_COARSENING_BLACK_BOX;
+}
+
 /* Makes the streams of neighbouring seeds independent (mixing function of Steele, Lea, Flood 2014). */
 static uint64_t scrambled(uint64_t x)
 {
@@ -215,6 +225,7 @@ sample make_sample(uint64_t seed, size_t most, int coefficients)
       if (s.p.bc[a][side] != GMG_PERIODIC && chance(&r, 50))
         s.g[a][side] = held(&s.p, field(n / s.p.n[a], seed + 2 + (uint64_t)(2 * a + side)), n / s.p.n[a]);
   random_direct(&r, &s);
+  random_coarsening(&r, &s);
   return s;
 }
 

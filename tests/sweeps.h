@@ -16,7 +16,7 @@ static inline gmg_params same_precision(void)
 static inline void smooth(session *s, const double *f, double *u, int steps, gmg_leg leg)
 {
   gmg_multigrid *m = &s->solver->mg;
-  m->smoother->sweep(&m->level[0].view, m->state[0], f, u, steps, leg);
+  m->smoother[0]->sweep(&m->level[0].view, m->state[0], f, u, steps, leg);
 }
 
 #endif

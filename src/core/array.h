@@ -7,6 +7,8 @@
 #include "backend.h"
 #include "layout.h"
 
+#define GMG_JUMP 100.0 /* beyond this ratio two neighbouring coefficients count as a jump */
+
 /* The operations for arrays with gaps, on a backend and for a real type. On a device those without a result only enqueue. */
 typedef struct gmg_array_ops {
   void (*fill)(const gmg_exec *e, gmg_layout at, double a, void *x);                                    /* x = a */
@@ -17,7 +19,8 @@ typedef struct gmg_array_ops {
   /* y = y + a p with the step length a of conjugate gradients (gmg_vector_ops::cg_update). p is packed */
   void (*cg_step)(const gmg_exec *e, gmg_layout at, const gmg_cg_scalars *d, const void *p, void *y);
   gmg_range (*range)(const gmg_exec *e, gmg_layout at, const void *x);
-  /* Least and most of x / y over n values along each axis, both positive. The mean is not set. Blocks on a device. */
+  /* Least and most of x / y over n values along each axis, both positive. As the mean: the share of values for which it is above
+     GMG_JUMP or below 1 / GMG_JUMP. Blocks on a device. */
   gmg_range (*ratios)(const gmg_exec *e, const size_t n[3], gmg_layout of_x, const void *x, gmg_layout of_y, const void *y);
 } gmg_array_ops;
 

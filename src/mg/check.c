@@ -185,11 +185,28 @@ static gmg_status check_symmetric(gmg_context *c, const gmg_params *p)
   return GMG_OK;
 }
 
+/* Checks what black box coarsening requires. ops: of the smoother, for its coarse levels. */
+static gmg_status check_black_box(gmg_context *c, const gmg_problem *problem, const gmg_params *p, const gmg_smoother_ops *ops)
+{
+  static const char *const asked = "params.coarsening = GMG_COARSENING_BLACK_BOX";
+  const char *why_not = gmg_black_box_refuses(problem);
+  if (why_not) return gmg_fail(c, GMG_ERR_UNSUPPORTED, "%s: %s", asked, why_not);
+  if (p->fmg > 0) return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.fmg = %d: must be GMG_NONE with %s", p->fmg, asked);
+  if (p->restriction == GMG_RESTRICT_AVERAGE)
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "params.restriction = GMG_RESTRICT_AVERAGE: %s restricts by the adjoint", asked);
+  if (p->coarse == GMG_COARSE_TENSOR)
+    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.coarse = GMG_COARSE_TENSOR: the coarsest grid of %s is not separable", asked);
+  if (!ops || !ops->sweep)
+    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.smoother = \"%s\" does not take the coarse levels of %s, each with a %s",
+                    gmg_display_name(p->smoother), asked, gmg_box_arrays.name);
+  return GMG_OK;
+}
+
 /* Whether gmg may choose between cycles and a direct solve. It may not if the caller has set `direct`, or says how cycles are done:
    by the cycle, the acceleration, the smoother, the hierarchy, or without measured residuals. */
 static int is_free_to_choose(const gmg_params *p)
 {
-  if (p->direct != GMG_DIRECT_AUTO || p->coarse != GMG_COARSE_AUTO || p->coarse_cells || p->max_levels) return 0;
+  if (p->direct != GMG_DIRECT_AUTO || p->coarse != GMG_COARSE_AUTO || p->coarse_cells || p->max_levels || p->coarsening) return 0;
   if (p->cycle != GMG_CYCLE_AUTO || p->accel != GMG_ACCEL_AUTO || p->fmg > 0 || p->symmetric) return 0;
   return p->check_every != GMG_NONE && gmg_is_default_smoother(p->smoother);
 }
@@ -242,5 +259,7 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gm
     return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.smoother = \"%s\" does not take a problem with a %s",
                     gmg_display_name(p->smoother), kind->name);
   GMG_TRY(gmg_check_sweep(c, ops, p));
+  if (p->coarsening == GMG_COARSENING_BLACK_BOX && p->direct != GMG_DIRECT_ALWAYS)
+    GMG_TRY(check_black_box(c, problem, p, gmg_smoother_ops_of(p, &e, &gmg_box_arrays)));
   return check_symmetric(c, p);
 }

@@ -99,7 +99,7 @@ static void describe_choices(const gmg_solver *s, gmg_plan_info *info)
   const gmg_params *p = &s->params;
   info->accel = p->accel, info->cycle = p->cycle, info->precision = s->corrections->precision;
   info->smoother = p->smoother, info->line_axes = (int)gmg_exact_axes(p);
-  info->coarse = p->coarse, info->direct = p->direct == GMG_DIRECT_ALWAYS;
+  info->coarsening = p->coarsening, info->coarse = p->coarse, info->direct = p->direct == GMG_DIRECT_ALWAYS;
   info->local = p->async.local, info->order = p->async.order, info->overlap = p->async.overlap;
   info->fmg = p->fmg, info->pre = p->pre, info->post = p->post;
   info->max_cycles = p->max_cycles, info->check_every = p->check_every;

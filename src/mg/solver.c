@@ -87,13 +87,45 @@ static gmg_status take_arguments(gmg_solver *s, gmg_context *c, const gmg_proble
 /* Replaces the default smoother where another suits the medium, and its parameters that depend on the medium. */
 static void choose_smoother(gmg_solver *s, const gmg_problem *p)
 {
-  const gmg_operator_kind *kind = gmg_operator_kind_of(p);
+  const gmg_operator_kind *kind = gmg_has_black_box(s) ? &gmg_box_arrays : gmg_operator_kind_of(p);
   s->medium = gmg_medium_of(p);
   s->medium.turn = gmg_measure_turn(&s->exec, p);
   s->medium.backend = s->context->backend;
   const gmg_smoother *better = s->smoother_is_auto ? gmg_smoother_for(&s->medium, &s->exec, kind) : NULL;
   if (better && s->params.direct != GMG_DIRECT_ALWAYS) s->params.smoother = better;
   gmg_smoother_adapt(&s->medium, &s->params);
+}
+
+/* A ball has 1 or 2 jumps along a line. Media with more than this many need other coarse grids. */
+enum { MANY_JUMPS = 4 };
+
+/* Whether the array sigma dominates some rows, and not others. */
+static int sigma_jumps(const gmg_solver *s, const gmg_problem *p)
+{
+  const gmg_coefficients *c = &s->coefficients;
+  double coupling = 0;
+  for (int a = 0; a < p->dim; a++) {
+    const gmg_axis_spec spec = gmg_axis_spec_of(p, a);
+    coupling = fmax(coupling, c->beta_most * gmg_axis_coupling(&spec));
+  }
+  return p->sigma && c->sigma_most > GMG_JUMP * fmax(coupling, c->sigma_least);
+}
+
+/* Replaces AUTO, and chooses the solver of the coarsest grid that suits. */
+static void choose_coarsening(gmg_solver *s, const gmg_problem *p)
+{
+  gmg_params *q = &s->params;
+  if (q->coarsening == GMG_COARSENING_AUTO) {
+    const gmg_smoother_ops *ops = gmg_smoother_ops_of(q, &s->exec, &gmg_box_arrays);
+    const int possible = (p->beta || p->sigma) && q->fmg == 0 && q->restriction != GMG_RESTRICT_AVERAGE && ops && ops->sweep &&
+                         q->direct != GMG_DIRECT_ALWAYS && p->dim > 1;
+    s->medium.jumps = possible ? gmg_measure_jumps(&s->exec, p) : 0;
+    const int is_rough = s->medium.jumps > MANY_JUMPS || (possible && sigma_jumps(s, p));
+    q->coarsening = is_rough ? GMG_COARSENING_BLACK_BOX : GMG_COARSENING_DISCRETIZE;
+  }
+  if (!gmg_has_black_box(s)) return;
+  if (s->cycle_is_auto) q->cycle = GMG_CYCLE_V; /* its coarse grids represent the fine one: F cycles save too few iterations */
+  if (s->coarse_is_auto && !s->coefficients.asymmetry[0]) q->coarse = GMG_COARSE_DENSE, s->coarse_ops = gmg_coarsest_of(q->coarse);
 }
 
 gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *given, const gmg_params *given_params, int dry)
@@ -112,6 +144,7 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *gi
   GMG_TRY(gmg_check_coefficients(&s->exec, p, &s->coefficients));
   GMG_TRY(gmg_check_symmetry(s, p, &s->coefficients));
   choose_smoother(s, p);
+  choose_coarsening(s, p);
   s->singular = gmg_is_singular(p, s->coefficients.sigma_most);
   s->mg.up = s->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP;
   s->clock.timer = -1;

@@ -9,6 +9,7 @@
 #include "core/comm.h"
 #include "smoothers/fused.h"
 #include "smoothers/smoother.h"
+#include "stencil/black_box/black_box.h"
 #include "stencil/grid_ops.h"
 
 /* One level. The solver owns it. */
@@ -25,6 +26,7 @@ typedef struct gmg_level {
   gmg_map average[3];      /* for data (f, g of a full multigrid start, sigma); rows sum to 1. Only with fmg or sigma */
   gmg_map faces_map[3];    /* selects the coarse faces along an axis. Only with coefficients on faces */
   gmg_map interpolate[3];  /* for solutions of a full multigrid start, from padded values. Only with fmg */
+  gmg_black_box black_box; /* transfers to and from the next coarser level, instead of maps. Only with black box coarsening */
   gmg_faces faces;
   void *u, *f;             /* on level 0 only in low precision, or if cycles are not in_place */
   void *r;
@@ -63,11 +65,11 @@ typedef struct gmg_multigrid {
   struct gmg_solver *solver;
   const gmg_exec *exec; /* exec of the levels */
   const gmg_grid_ops *grid;
-  const gmg_operator_ops *op;
   int levels;
   const gmg_level *level;
-  const gmg_smoother_ops *smoother;
-  const gmg_fused_ops *fused;            /* NULL: none */
+  const gmg_operator_ops *op[GMG_MAX_LEVELS];       /* each for the kind of operator of its level */
+  const gmg_smoother_ops *smoother[GMG_MAX_LEVELS];
+  const gmg_fused_ops *fused[GMG_MAX_LEVELS];       /* NULL: none */
   void *state[GMG_MAX_LEVELS];           /* states of the smoother */
   const gmg_legs *legs[GMG_MAX_LEVELS];
   int pre, post;                         /* smoothing steps */
@@ -220,6 +222,7 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *resolved_problem,
 
 /* hierarchy/coefficients.c: checks the arrays and refuses bad values; stores them on all levels */
 double gmg_measure_turn(const gmg_exec *e, const gmg_problem *p); /* gmg_medium::turn. At create only: updates keep the smoother */
+double gmg_measure_jumps(const gmg_exec *e, const gmg_problem *p); /* gmg_medium::jumps. At create only */
 gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_coefficients *found);
 /* Refuses a matrix that is not symmetric where the parameters need one, or where it is singular. */
 gmg_status gmg_check_symmetry(const gmg_solver *s, const gmg_problem *p, const gmg_coefficients *found);
@@ -246,6 +249,8 @@ gmg_status gmg_check_precision(gmg_solver *s); /* checks a solver in mixed preci
 int gmg_fmg_needs_outer_level(const gmg_solver *s, const gmg_operator *A); /* whether a full multigrid start would lose
                                                                                  accuracy if all levels coarser than that of A had
                                                                                  u in low precision */
+
+static inline int gmg_has_black_box(const gmg_solver *s) { return s->params.coarsening == GMG_COARSENING_BLACK_BOX; }
 
 /* solver.c: create on any exec; gmg_plan() uses a dry one. Call gmg_solver_release() even if this fails. */
 gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p, const gmg_params *params, int dry);

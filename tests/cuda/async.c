@@ -182,7 +182,7 @@ static void unaligned_agree(const float *beta, size_t x, size_t y, size_t z)
     twin f = begin_twin(b.solver[0]->levels_exec, b.solver[1]->levels_exec, unknowns(&p) + 1, 52);
     ON_BOTH(i) {
       gmg_level *L = &b.solver[i]->level[0];
-      const gmg_smoother_ops *ops = b.solver[i]->mg.smoother;
+      const gmg_smoother_ops *ops = b.solver[i]->mg.smoother[0];
       void *const level_state = b.solver[i]->mg.state[0];
       if (from_zero) ops->sweep_from_zero(&L->view, level_state, (float *)f.at[i] + 1, (float *)u.at[i] + 1, 1, GMG_LEG_DOWN);
       else ops->sweep(&L->view, level_state, (float *)f.at[i] + 1, (float *)u.at[i] + 1, 1, GMG_LEG_DOWN);
@@ -308,7 +308,7 @@ static void planes_continue_beyond_ends(void **state)
         const gmg_level *L = &b.solver[DEVICE]->level[0];
         if (!precision) { /* level 0 has the problem's f and u */
           for (int leg = GMG_LEG_DOWN; leg <= GMG_LEG_UP_REVERSED; leg++)
-            b.solver[DEVICE]->mg.smoother->sweep(&L->view, b.solver[DEVICE]->mg.state[0], f.at[DEVICE], u.at[DEVICE], 1, leg);
+            b.solver[DEVICE]->mg.smoother[0]->sweep(&L->view, b.solver[DEVICE]->mg.state[0], f.at[DEVICE], u.at[DEVICE], 1, leg);
           same_twin(s[g].bc, "a step on the solution", &u, is_double ? 1e6 : 1e3);
         }
         end_twin(&f), end_twin(&u);

@@ -132,9 +132,9 @@ static void rows_restrict_of(gmg_problem p, gmg_block_order order, size_t x, siz
   twin f = begin_twin(e[0], e[1], n, 81), u = begin_twin(e[0], e[1], n, 0), r = begin_twin(e[0], e[1], n, 0);
   twin c = begin_twin(e[0], e[1], b.solver[HOST]->level[1].A.cells, 0);
   e[1]->vector->fill(e[1], n, NAN, u.at[1]);
-  w.solver[HOST]->mg.smoother->sweep(&W->view, w.solver[HOST]->mg.state[0], f.at[0], u.at[0], 2, GMG_LEG_DOWN);
+  w.solver[HOST]->mg.smoother[0]->sweep(&W->view, w.solver[HOST]->mg.state[0], f.at[0], u.at[0], 2, GMG_LEG_DOWN);
   gmg_operator_of(e[0], &L[0]->A)->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], r.at[0], c.at[0]);
-  const gmg_fused_ops *ops = b.solver[DEVICE]->mg.fused;
+  const gmg_fused_ops *ops = b.solver[DEVICE]->mg.fused[0];
   void *const device_state = b.solver[DEVICE]->mg.state[0];
   const int done = ops->presmooth_restrict(&L[1]->view, device_state, f.at[1], u.at[1], u.at[1], 1, GMG_FROM_ZERO, L[1]->restrict_,
                                            c.at[1]);

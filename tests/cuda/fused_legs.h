@@ -39,7 +39,7 @@ static inline void down_agrees(const char *name, const both *b, const down_case 
   twin f = begin_twin(b->solver[HOST]->levels_exec, e, n, 91), u = begin_twin(b->solver[HOST]->levels_exec, e, n, 92);
   twin got = begin_twin(e, e, coarse, 93);
   if (k->start == GMG_FROM_ZERO) e->vector->fill(e, n, NAN, u.at[DEVICE]);
-  const int done = s->mg.fused->presmooth_restrict(&L->view, s->mg.state[0], f.at[DEVICE], u.at[DEVICE], u.at[DEVICE], k->steps, k->start,
+  const int done = s->mg.fused[0]->presmooth_restrict(&L->view, s->mg.state[0], f.at[DEVICE], u.at[DEVICE], u.at[DEVICE], k->steps, k->start,
                                                    L->restrict_, got.at[0]);
   if (done != can) fail_msg("%s, %d steps, from zero %d: done %d", name, k->steps, k->start == GMG_FROM_ZERO, done);
   if (done) {
@@ -82,11 +82,11 @@ static inline void update_agrees(const char *name, const both *b, const update_c
   double *const at[2] = {(double *)x.at[0] + offset, (double *)x.at[1] + offset};
   if (!k->keep) ON_BOTH(i) gmg_array_fill(high[i], in_x, NAN, at[i]);
   if (k->prolongs) s[0]->mg.grid->transfer(low[0], L[0]->prolong, coarse.at[0], c.at[0], 1);
-  s[0]->mg.smoother->sweep(&L[0]->view, s[0]->mg.state[0], f.at[0], c.at[0], k->steps, leg);
+  s[0]->mg.smoother[0]->sweep(&L[0]->view, s[0]->mg.state[0], f.at[0], c.at[0], k->steps, leg);
   gmg_array_correct(high[0], in_x, (gmg_correction){.z = c.at[0], .scale = scale.at[0], .low = 1}, k->keep, at[0]);
   const gmg_update_target to = {.x = at[1], .layout = in_x, .scale = scale.at[1], .keep = k->keep,
                                 .coarse = k->prolongs ? coarse.at[1] : NULL, .prolong = k->prolongs ? L[1]->prolong : NULL};
-  const int done = s[1]->mg.fused->postsmooth_update(&L[1]->view, s[1]->mg.state[0], f.at[1], c.at[1], k->steps, leg, &to);
+  const int done = s[1]->mg.fused[0]->postsmooth_update(&L[1]->view, s[1]->mg.state[0], f.at[1], c.at[1], k->steps, leg, &to);
   if (done != (k->prolongs ? can_prolong && k->steps == 1 : can))
     fail_msg("%s, prolongs %d, keep %d, %d steps, offset %d, gaps %d, %d: done %d", name, k->prolongs, k->keep, k->steps, k->offset,
              k->gap[0], k->gap[1], done);
@@ -103,8 +103,8 @@ static inline void double_buffered_legs_agree(const char *name, gmg_solver *cons
 {
   const gmg_exec *e[2] = {s[HOST]->levels_exec, s[DEVICE]->levels_exec};
   gmg_level *L[2] = {&s[HOST]->level[0], &s[DEVICE]->level[0]};
-  const gmg_smoother_ops *host = s[HOST]->mg.smoother;
-  const gmg_fused_ops *device = s[DEVICE]->mg.fused;
+  const gmg_smoother_ops *host = s[HOST]->mg.smoother[0];
+  const gmg_fused_ops *device = s[DEVICE]->mg.fused[0];
   void *const state[2] = {s[HOST]->mg.state[0], s[DEVICE]->mg.state[0]};
   const size_t n = L[0]->A.cells, coarse = s[HOST]->level[1].A.cells;
   const int double_buffered = s[DEVICE]->mg.legs[0] == &gmg_double_buffered_legs;

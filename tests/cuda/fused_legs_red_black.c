@@ -8,14 +8,14 @@ static void exact_down_agrees(const char *name, const both *b, int can)
   gmg_solver *const *s = b->solver;
   const gmg_exec *e[2] = {s[0]->levels_exec, s[1]->levels_exec};
   gmg_level *L[2] = {&s[0]->level[0], &s[1]->level[0]};
-  const gmg_fused_ops *ops = s[1]->mg.fused;
+  const gmg_fused_ops *ops = s[1]->mg.fused[0];
   void *const device_state = s[1]->mg.state[0];
   const size_t n = L[0]->A.cells, coarse = s[0]->level[1].A.cells;
   twin f = begin_twin(e[0], e[1], n, 91), u = begin_twin(e[0], e[1], n, 0), c = begin_twin(e[0], e[1], coarse, 0);
   twin again = begin_twin(e[1], e[1], coarse, 0);
   e[1]->vector->fill(e[1], n, NAN, u.at[1]);
   ON_BOTH(i) e[1]->vector->fill(e[1], coarse, NAN, again.at[i]);
-  s[0]->mg.smoother->sweep(&L[0]->view, s[0]->mg.state[0], f.at[0], u.at[0], 1, GMG_LEG_DOWN);
+  s[0]->mg.smoother[0]->sweep(&L[0]->view, s[0]->mg.state[0], f.at[0], u.at[0], 1, GMG_LEG_DOWN);
   gmg_operator_of(e[0], &L[0]->A)->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], L[0]->r, c.at[0]);
   for (int steps = 1; steps <= 2; steps++) { /* the leg takes neither a u that is not 0 nor two steps */
     const gmg_start start = steps == 1 ? GMG_FROM_CURRENT : GMG_FROM_ZERO;

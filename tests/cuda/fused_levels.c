@@ -78,8 +78,7 @@ static double *cycled(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero, 
   else {
     apart.bottom = s->coarsest_bottom;
     if (has_odd_seam(s)) { /* red-black relaxation has another order there, and the asynchronous smoother has blocks */
-      apart.smoother = &by_colours, apart.fused = NULL;
-      for (int k = 0; k < s->levels; k++) apart.legs[k] = &gmg_plain_legs;
+      for (int k = 0; k < s->levels; k++) apart.smoother[k] = &by_colours, apart.fused[k] = NULL, apart.legs[k] = &gmg_plain_legs;
     }
     if (from_zero) e->vector->fill(e, L->A.cells, 0, L->u);
     assert_int_equal(gmg_cycle(&apart, l, L->f, L->u, kind, GMG_FROM_CURRENT, NULL), 0);

@@ -43,7 +43,7 @@ static void smooth_both(const char *name, const gmg_problem *p, const gmg_params
       const gmg_exec *e[2] = {b.solver[0]->levels_exec, b.solver[1]->levels_exec};
       twin u = begin_twin(e[0], e[1], L[0]->A.cells, 51), f = begin_twin(e[0], e[1], L[0]->A.cells, 52);
       ON_BOTH(i) {
-        const gmg_smoother_ops *ops = b.solver[i]->mg.smoother;
+        const gmg_smoother_ops *ops = b.solver[i]->mg.smoother[0];
         void *const state = b.solver[i]->mg.state[l];
         if (sweeps[k].from_zero) ops->sweep_from_zero(&L[i]->view, state, f.at[i], u.at[i], steps, sweeps[k].leg);
         else ops->sweep(&L[i]->view, state, f.at[i], u.at[i], steps, sweeps[k].leg);

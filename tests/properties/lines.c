@@ -34,7 +34,7 @@ static double residual_on_lines(const gmg_problem *p, int axis)
   if (s.solver->levels > 1) {
     gmg_level_residual(&s.solver->level[0].view, f, u, r);
     for (size_t c = 0; c < n; c++) before = fmax(before, fabs(r[c]));
-    m->smoother->sweep(&s.solver->level[0].view, m->state[0], f, u, 1, GMG_LEG_DOWN);
+    m->smoother[0]->sweep(&s.solver->level[0].view, m->state[0], f, u, 1, GMG_LEG_DOWN);
     gmg_level_residual(&s.solver->level[0].view, f, u, r);
     for (size_t c = 0; c < n; c++) {
       const size_t i[3] = {c % p->n[0], c / p->n[0] % p->n[1], c / (p->n[0] * p->n[1])};

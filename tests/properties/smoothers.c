@@ -385,7 +385,7 @@ static void from_zero_is_a_sweep_of_zeros(void **state)
           session s = begin_solver(&p, &params, variants[v].threads);
           params.deterministic |= params.async.overlap > 0;
           session twin = begin_solver(&p, &params, 1);
-          const gmg_smoother_ops *ops = s.solver->mg.smoother;
+          const gmg_smoother_ops *ops = s.solver->mg.smoother[0];
           for (int steps = 1; steps < 3 && ops->sweep_from_zero && s.solver->levels > 1; steps++) {
             gmg_level *L = &s.solver->level[0];
             if (steps > 1 && !variants[v].deterministic && params.async.overlap > 0) continue; /* the second step is asynchronous */

@@ -329,7 +329,7 @@ static void watch(gmg_solver *s)
     g->harmonic_faces = harmonic_faces, g->coarsen_walls = coarsen_walls, g->copy_faces = copy_faces;
     tables.vector[type] = v, tables.grid[type] = g;
   }
-  kind = s->finest->A.kind, smoother = s->mg.smoother, bottom = s->coarsest_bottom.ops;
+  kind = s->finest->A.kind, smoother = s->mg.smoother[0], bottom = s->coarsest_bottom.ops;
   watched_kind = *kind, watched_kind.ops[GMG_BACKEND_HOST][0] = watched_kind.ops[GMG_BACKEND_HOST][1] = &op;
   for (int l = 0; l < s->levels; l++) s->level[l].A.kind = &watched_kind;
   for (int l = 0; l < s->outer_levels; l++) s->outer[l].A.kind = &watched_kind;
@@ -339,13 +339,13 @@ static void watch(gmg_solver *s)
   s->exec.tables = s->low_exec.tables = &tables;
   s->vector = s->exec.vector = tables.vector[s->exec.type], s->low_exec.vector = tables.vector[s->low_exec.type];
   s->grid = tables.grid[s->exec.type], s->mg.grid = tables.grid[s->levels_exec->type];
-  s->op = s->mg.op = &op, s->mg.smoother = &watched_smoother, s->mg.bottom.ops = s->coarsest_bottom.ops = &watched_bottom;
+  for (int l = 0; l < s->levels; l++) s->mg.op[l] = &op, s->mg.smoother[l] = &watched_smoother;
+  s->op = &op, s->mg.bottom.ops = s->coarsest_bottom.ops = &watched_bottom;
 }
 
 static void give_fused_legs(gmg_solver *s)
 {
-  s->mg.fused = &fused;
-  for (int l = 0; l + 1 < s->levels; l++) gmg_choose_legs(&s->mg, l);
+  for (int l = 0; l + 1 < s->levels; l++) s->mg.fused[l] = &fused, gmg_choose_legs(&s->mg, l);
 }
 
 /* --- cases -------------------------------------------------------------------------------------------------------------------- */

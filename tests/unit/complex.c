@@ -98,7 +98,7 @@ static void swept_from_zero(session *s, const double *f, double *u, double *resu
 {
   const gmg_multigrid *m = &s->solver->mg;
   (void)u;
-  m->smoother->sweep_from_zero(&m->level[0].view, m->state[0], f, result, 2, GMG_LEG_DOWN);
+  m->smoother[0]->sweep_from_zero(&m->level[0].view, m->state[0], f, result, 2, GMG_LEG_DOWN);
 }
 
 static const shape shapes[] = {{1, {500, 1, 1}, GMG_CELL, "dn"}, {2, {65, 33, 1}, GMG_VERTEX, "pprd"}, {3, {33, 20, 17}, GMG_CELL, "dnppdd"}};

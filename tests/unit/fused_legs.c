@@ -106,8 +106,8 @@ static int double_buffered(const gmg_smoother_level *l, const void *state, const
 static void give_legs(gmg_solver *s)
 {
   static const gmg_fused_ops fused = {presmooth_restrict, postsmooth_update, double_buffered};
-  s->mg.fused = &fused;
   for (int l = 0; l + 1 < s->levels; l++) {
+    s->mg.fused[l] = &fused;
     gmg_choose_legs(&s->mg, l);
     assert_int_equal(s->mg.legs[l] == &gmg_double_buffered_legs, back_and_forth && s->level[l].A.type == GMG_F64 && l < 2);
   }

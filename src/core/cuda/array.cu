@@ -113,7 +113,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   gmg_total t = {0, 0, start, start};
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t) {
     const double ratio = (double)x[gmg_offset(of_x, i, j, k)] / (double)y[gmg_offset(of_y, i, j, k)];
-    const gmg_total one = {0, 0, ratio, ratio};
+    const gmg_total one = {ratio > GMG_JUMP || ratio * GMG_JUMP < 1 ? 1. : 0., 0, ratio, ratio};
     t = gmg_plus(t, one);
   });
   gmg_grid_total(t, sums);
@@ -124,7 +124,7 @@ static gmg_range ratios(const gmg_exec *e, const size_t n[3], gmg_layout of_x, c
   const gmg_points p = gmg_points_of(n);
   gmg_launch(e, "ratios", ratios_of_arrays, gmg_shape_of(p, 1), p, of_x, x, of_y, y, gmg_sums_to_host(e));
   const gmg_total t = gmg_cuda_total(e, "ratios");
-  return {t.least, t.most, 0};
+  return {t.least, t.most, t.first / (double)(n[0] * n[1] * n[2])};
 }
 #endif
 

@@ -90,8 +90,8 @@ static gmg_range range(const gmg_exec *e, gmg_layout at, const void *x)
 
 static gmg_range ratios(const gmg_exec *e, const size_t n[3], gmg_layout of_x, const void *x, gmg_layout of_y, const void *y)
 {
-  double least = INFINITY, most = 0;
-#pragma omp parallel for schedule(static) num_threads(e->threads) reduction(min : least) reduction(max : most)
+  double least = INFINITY, most = 0, jumps = 0;
+#pragma omp parallel for schedule(static) num_threads(e->threads) reduction(min : least) reduction(max : most) reduction(+ : jumps)
   for (size_t t = 0; t < n[1] * n[2]; t++) {
     const gmg_line_place at = gmg_line_place_of(t, n);
     const real *a = (const real *)x + gmg_offset(of_x, 0, at.j, at.k), *b = (const real *)y + gmg_offset(of_y, 0, at.j, at.k);
@@ -99,9 +99,10 @@ static gmg_range ratios(const gmg_exec *e, const size_t n[3], gmg_layout of_x, c
       const double ratio = (double)a[i] / (double)b[i];
       if (ratio < least) least = ratio;
       if (ratio > most) most = ratio;
+      jumps += ratio > GMG_JUMP || ratio * GMG_JUMP < 1;
     }
   }
-  return (gmg_range){.least = least, .most = most};
+  return (gmg_range){.least = least, .most = most, .mean = jumps / (double)(n[0] * n[1] * n[2])};
 }
 #endif
 

@@ -9,15 +9,15 @@ static void smooth(const gmg_multigrid *m, int l, const void *f, void *u, int st
   if (steps == 0) return;
   GMG_AT_LEVEL(m->solver, l, "smooth");
   gmg_exchange(m->exec, &m->level[l].A, u);
-  m->smoother->sweep(&m->level[l].view, m->state[l], f, u, steps, leg);
+  m->smoother[l]->sweep(&m->level[l].view, m->state[l], f, u, steps, leg);
 }
 
 static void presmooth(const gmg_multigrid *m, int l, const void *f, void *u, gmg_start start)
 {
   const gmg_level *L = &m->level[l];
-  if (start == GMG_FROM_ZERO && m->pre > 0 && m->smoother->sweep_from_zero) {
+  if (start == GMG_FROM_ZERO && m->pre > 0 && m->smoother[l]->sweep_from_zero) {
     GMG_AT_LEVEL(m->solver, l, "smooth");
-    m->smoother->sweep_from_zero(&L->view, m->state[l], f, u, m->pre, GMG_LEG_DOWN);
+    m->smoother[l]->sweep_from_zero(&L->view, m->state[l], f, u, m->pre, GMG_LEG_DOWN);
     return;
   }
   if (start == GMG_FROM_ZERO) m->exec->vector->fill(m->exec, L->A.cells, 0, u);
@@ -29,7 +29,7 @@ static void restrict_residual(const gmg_multigrid *m, int l, const void *f, cons
   const gmg_level *L = &m->level[l];
   GMG_AT_LEVEL(m->solver, l, "restrict");
   gmg_exchange(m->exec, &L->A, u);
-  m->op->restrict_residual(m->exec, &L->A, L->restrict_, f, u, L->r, L[1].f);
+  m->op[l]->restrict_residual(m->exec, &L->A, L->restrict_, f, u, L->r, L[1].f);
 }
 
 static void prolong(const gmg_multigrid *m, int l, void *u)
@@ -59,6 +59,39 @@ static int plain_up(const gmg_multigrid *m, int l, const void *f, void *u, const
 
 const gmg_legs gmg_plain_legs = {plain_down, plain_up};
 
+/* --- black box transfers -------------------------------------------------------------------------------------------------- */
+
+static void black_box_down(const gmg_multigrid *m, int l, const void *f, void *u, gmg_start start)
+{
+  const gmg_level *L = &m->level[l];
+  presmooth(m, l, f, u, start);
+  GMG_AT_LEVEL(m->solver, l, "restrict");
+  gmg_exchange(m->exec, &L->A, u);
+  m->op[l]->residual(m->exec, &L->A, f, u, L->r);
+  gmg_exchange(m->exec, &L->A, L->r);
+  gmg_black_box_ops_of(m->exec)->restrict_(m->exec, &L->A, &L[1].A, &L->black_box, L->r, L[1].f);
+}
+
+static int black_box_up(const gmg_multigrid *m, int l, const void *f, void *u, const gmg_update_target *to)
+{
+  (void)to;
+  const gmg_level *L = &m->level[l];
+  {
+    GMG_AT_LEVEL(m->solver, l, "prolong");
+    gmg_exchange(m->exec, &L[1].A, L[1].u);
+    gmg_black_box_ops_of(m->exec)->prolong(m->exec, &L->A, &L[1].A, &L->black_box, L[1].u, u);
+  }
+  smooth(m, l, f, u, m->post, m->up);
+  return 0;
+}
+
+static const gmg_legs black_box_legs = {black_box_down, black_box_up};
+
+const gmg_legs *gmg_unfused_legs(const gmg_multigrid *m)
+{
+  return gmg_has_black_box(m->solver) ? &black_box_legs : &gmg_plain_legs;
+}
+
 /* --- fused legs --------------------------------------------------------------------------------------------------------- */
 
 /* A fused leg may refuse a call, for example if a caller's array is not aligned. Then the plain operations run. */
@@ -69,7 +102,7 @@ static int fused_down_to(const gmg_multigrid *m, int l, const void *f, void *u, 
   if (m->pre == 0) return 0;
   GMG_AT_LEVEL(m->solver, l, "smooth and restrict");
   if (start == GMG_FROM_CURRENT) gmg_exchange(m->exec, &L->A, u);
-  return m->fused->presmooth_restrict(&L->view, m->state[l], f, u, to, m->pre, start, L->restrict_, L[1].f);
+  return m->fused[l]->presmooth_restrict(&L->view, m->state[l], f, u, to, m->pre, start, L->restrict_, L[1].f);
 }
 
 static int fused_up_to(const gmg_multigrid *m, int l, const void *f, void *u, gmg_update_target to, const void *coarse)
@@ -81,7 +114,7 @@ static int fused_up_to(const gmg_multigrid *m, int l, const void *f, void *u, gm
   if (coarse) gmg_exchange(m->exec, &L[1].A, coarse);
   to.coarse = coarse;
   to.prolong = L->prolong;
-  return m->fused->postsmooth_update(&L->view, m->state[l], f, u, m->post, m->up, &to);
+  return m->fused[l]->postsmooth_update(&L->view, m->state[l], f, u, m->post, m->up, &to);
 }
 
 static void fused_down(const gmg_multigrid *m, int l, const void *f, void *u, gmg_start start)
@@ -121,9 +154,11 @@ const gmg_legs gmg_double_buffered_legs = {buffered_down, buffered_up};
 void gmg_choose_legs(gmg_multigrid *m, int l)
 {
   const gmg_level *L = &m->level[l];
-  m->legs[l] = m->fused ? &fused_legs : &gmg_plain_legs;
-  if (!m->fused || m->pre == 0 || m->post == 0 || L->operator_dependent || m->exec->dry) return;
-  if (m->fused->double_buffered(&L->view, m->state[l], L->restrict_, L->prolong)) m->legs[l] = &gmg_double_buffered_legs;
+  m->legs[l] = gmg_unfused_legs(m);
+  if (gmg_has_black_box(m->solver)) return;
+  m->legs[l] = m->fused[l] ? &fused_legs : &gmg_plain_legs;
+  if (!m->fused[l] || m->pre == 0 || m->post == 0 || L->operator_dependent || m->exec->dry) return;
+  if (m->fused[l]->double_buffered(&L->view, m->state[l], L->restrict_, L->prolong)) m->legs[l] = &gmg_double_buffered_legs;
 }
 
 /* --- called by the cycle --------------------------------------------------------------------------------------------------- */

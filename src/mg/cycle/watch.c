@@ -15,14 +15,14 @@ typedef struct {
 static double residual_norm(const gmg_multigrid *m, int l, const void *f, const void *u)
 {
   gmg_exchange(m->exec, &m->level[l].A, u);
-  return m->op->measure_residual(m->exec, &m->level[l].A, f, u, NULL, NULL, NULL, NULL, GMG_WAIT);
+  return m->op[l]->measure_residual(m->exec, &m->level[l].A, f, u, NULL, NULL, NULL, NULL, GMG_WAIT);
 }
 
 static void sweep(const gmg_smoother_level *view, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
   const watched_level *w = state;
   const double before = residual_norm(w->inner, w->level, f, u);
-  w->inner->smoother->sweep(view, w->inner->state[w->level], f, u, steps, leg);
+  w->inner->smoother[w->level]->sweep(view, w->inner->state[w->level], f, u, steps, leg);
   const double after = residual_norm(w->inner, w->level, f, u);
   const double growth = !isfinite(after) ? INFINITY : before > 0 ? after / before : 0;
   if (!isfinite(before) || growth <= w->seen->growth) return;
@@ -37,13 +37,13 @@ gmg_watch gmg_watched_cycle(const gmg_multigrid *m, const void *f, void *u, gmg_
   gmg_watch seen = {.level = -1, .growth = 1};
   watched_level level[GMG_MAX_LEVELS];
   gmg_multigrid watched = *m;
-  watched.smoother = &watching;
-  watched.fused = NULL;
   watched.bottom = m->solver->coarsest_bottom;
   for (int l = 0; l < m->levels; l++) {
     level[l] = (watched_level){m, l, &seen};
     watched.state[l] = &level[l];
-    watched.legs[l] = &gmg_plain_legs;
+    watched.smoother[l] = &watching;
+    watched.fused[l] = NULL;
+    watched.legs[l] = gmg_unfused_legs(m);
   }
   if (m->levels > 1) (void)gmg_cycle(&watched, 0, f, u, kind, GMG_FROM_CURRENT, NULL);
   return seen;

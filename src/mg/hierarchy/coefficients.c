@@ -102,6 +102,21 @@ double gmg_measure_turn(const gmg_exec *e, const gmg_problem *p)
   return turn;
 }
 
+/* How often the array beta jumps along a line, for gmg_medium: the array against itself, shifted by one unknown. */
+double gmg_measure_jumps(const gmg_exec *e, const gmg_problem *p)
+{
+  double jumps = 0;
+  for (int a = 0; a < p->dim && p->beta; a++) {
+    const gmg_array x = gmg_coefficients_at_unknowns(p, p->beta);
+    const size_t n[3] = {p->n[0] - (a == 0), p->n[1] - (a == 1), p->n[2] - (a == 2)};
+    const char *shifted = (const char *)x.values + gmg_pitch(x.layout, a) * e->real_size;
+    if (p->n[a] < 2) continue;
+    const gmg_range r = gmg_array_ops_of(e)->ratios(e, n, x.layout, x.values, x.layout, shifted);
+    jumps = fmax(jumps, r.mean * (double)n[a]);
+  }
+  return jumps;
+}
+
 static gmg_status check_beta(const gmg_exec *e, const gmg_problem *p, gmg_coefficients *found)
 {
   const int arrays = p->beta ? 1 : p->beta_face[0] ? p->dim : 0;
@@ -219,7 +234,9 @@ static void exchange_coefficients(const gmg_exec *e, const gmg_operator *A)
 static void coarsen(const gmg_exec *e, const gmg_level *L, gmg_level *C)
 {
   const gmg_coarsening_maps by = {.prolong = L->prolong, .restrict_ = L->restrict_, .average = L->average, .faces = L->faces_map};
-  if (L->A.kind->coarsen) L->A.kind->coarsen(e, &L->A, by, &C->A);
+  if (L->black_box.weight[1] || L->black_box.weight[3] || L->black_box.weight[9])
+    gmg_black_box_coarsen(e, &L->A, &C->A, &L->black_box);
+  else if (L->A.kind->coarsen) L->A.kind->coarsen(e, &L->A, by, &C->A);
   exchange_coefficients(e, &C->A);
 }
 

@@ -81,7 +81,7 @@ static int is_worthwhile(const gmg_solver *s)
 
 int gmg_fmg_needs_outer_level(const gmg_solver *s, const gmg_operator *A) { return gmg_fmg_rounding(s, A) > MAX_FMG_ROUNDING; }
 
-/* Sets the exec of the levels, and all tables that depend on it. */
+/* Sets the exec of the levels, and the tables that depend on it alone. */
 static void compute_in(gmg_solver *s, gmg_exec *e, const gmg_correction_ops *corrections)
 {
   s->levels_exec = e;
@@ -90,9 +90,6 @@ static void compute_in(gmg_solver *s, gmg_exec *e, const gmg_correction_ops *cor
   s->method = s->params.accel == GMG_ACCEL_NONE ? corrections->plain : &gmg_conjugate_gradients;
   s->mg.exec = e;
   s->mg.grid = gmg_grid_ops_of(e);
-  s->mg.op = gmg_operator_of(e, &s->finest->A);
-  s->mg.smoother = gmg_smoother_ops_of(&s->params, e, s->finest->A.kind);
-  s->mg.fused = gmg_fused_of(&s->params, e, s->finest->A.kind);
 }
 
 gmg_status gmg_choose_precision(gmg_solver *s)

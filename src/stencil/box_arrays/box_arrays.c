@@ -263,7 +263,7 @@ static entries *entries_of(const gmg_operator *A) { return (entries *)A->box; } 
 
 /* The range of eigenvalues at high frequencies, from rows at a sixth, a half and five sixths of each axis, as if all rows were like
    them. highest is the maximum over these rows, because smoothers amplify eigenvalues above it. lowest is their mean. */
-static void sample(const gmg_exec *e, const gmg_operator *A)
+void gmg_box_arrays_changed(const gmg_exec *e, const gmg_operator *A)
 {
   enum { SAMPLES = 8 };
   double lowest = 0, highest = 0;
@@ -293,13 +293,13 @@ static void load(const gmg_exec *e, const gmg_problem *p, const struct gmg_faces
   (void)faces;
   const gmg_given_box g = given_of(p);
   values_of(e)->load(e, &g, A);
-  sample(e, A);
+  gmg_box_arrays_changed(e, A);
 }
 
 static void coarsen(const gmg_exec *e, const gmg_operator *A, gmg_coarsening_maps by, gmg_operator *C)
 {
   values_of(e)->galerkin_product(e, A, by.prolong, by.restrict_, C);
-  sample(e, C);
+  gmg_box_arrays_changed(e, C);
 }
 
 static void to_low(const gmg_exec *e, const gmg_operator *from, gmg_operator *to)

@@ -82,4 +82,7 @@ typedef struct gmg_box_values_ops {
                            const gmg_operator *C);
 } gmg_box_values_ops;
 
+/* To be called when the arrays of A have changed. On a device it waits. box_arrays.c */
+void gmg_box_arrays_changed(const gmg_exec *e, const gmg_operator *A);
+
 #endif

@@ -42,11 +42,12 @@ static gmg_status create_reals(gmg_exec *e, const gmg_axis *x, const double *fro
   return gmg_exec_repeating_reals(e, "axis coefficients", rows, from, p);
 }
 
-gmg_status gmg_operator_create(gmg_exec *e, const gmg_problem *p, const gmg_axis axis[3], gmg_operator *A)
+gmg_status gmg_operator_create(gmg_exec *e, const gmg_problem *p, const gmg_operator_kind *kind, const gmg_axis axis[3],
+                               gmg_operator *A)
 {
   const int faces = p->beta || p->beta_face[0];
   const gmg_axis_spec *first = &axis[0].spec;
-  *A = (gmg_operator){.type = e->type, .dim = p->dim, .cells = 1, .shift = gmg_operator_shift(p), .kind = gmg_operator_kind_of(p)};
+  *A = (gmg_operator){.type = e->type, .dim = p->dim, .cells = 1, .shift = gmg_operator_shift(p), .kind = kind};
   A->centering = first->merged > 1 ? GMG_CELL : first->centering;
   for (int a = 0; a < 3; a++) {
     const gmg_axis *x = &axis[a];
