@@ -145,7 +145,7 @@ static inline twin begin_swept(const both *b, int l, int steps, gmg_leg leg, int
   const size_t n = L[HOST]->A.cells;
   twin u = begin_twin(e[HOST], e[DEVICE], n, 51), f = begin_twin(e[HOST], e[DEVICE], n, 52);
   ON_BOTH(i) {
-    const gmg_smoother_ops *ops = s[i]->mg.smoother[0];
+    const gmg_smoother_ops *ops = s[i]->mg.smoother[l];
     if (from_zero && ops->sweep_from_zero) {
       ops->sweep_from_zero(&L[i]->view, s[i]->mg.state[l], f.at[i], u.at[i], steps, leg);
       continue;

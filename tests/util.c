@@ -11,7 +11,7 @@
 gmg_params params_for_cycles(void)
 {
   gmg_params q = gmg_params_default();
-  q.direct = GMG_DIRECT_NEVER;
+  q.direct = GMG_DIRECT_NEVER, q.coarsening = GMG_COARSENING_DISCRETIZE;
   return q;
 }
 

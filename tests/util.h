@@ -29,7 +29,8 @@ enum { SANITIZED = 0 };
 /* For members of gmg_params whose 0 means automatic. */
 static inline int count_or_none(int count) { return count ? count : GMG_NONE; }
 
-/* The default parameters, but always with cycles. Most tests are about these, and would see none where a direct solve is faster. */
+/* The default parameters, but always with cycles, on grids that are discretised again. Most tests are about these, and would see none
+   where a direct solve is faster, or where beta is rough. */
 gmg_params params_for_cycles(void);
 
 /* Whether to run a case of a test's tables. With GMG_TEST_EVERY and GMG_TEST_MOST: every GMG_TEST_EVERY-th case of those with at

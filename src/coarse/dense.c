@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_CELLS = 1024 };
+enum { MAX_CELLS = 1024, GROUP = 16 /* columns of the inverse that are computed at once */ };
 
 typedef struct {
   double *factor; /* [n][n], lower triangle; both triangles of LU */
@@ -19,7 +19,8 @@ typedef struct {
   double *volume; /* [n] control volumes */
   double *b;      /* [n] */
   void *unit, *image; /* fields in exec's memory, for assembly */
-  double *inverse;    /* [n][n] of A; only if the backend has `product` */
+  double *inverse;    /* [n][n] of A; only if the backend has `product`, as the next two */
+  double *columns;    /* [n][GROUP] */
   void *on_backend;        /* copy of the inverse in exec's memory */
 } dense;
 
@@ -52,34 +53,40 @@ static int factorise(double *l, int *first, size_t n)
   return 1;
 }
 
-/* Solves L L^T y = x; y replaces x. */
-static void substitute(const double *l, const int *first, size_t n, double *x)
+/* Solves L L^T y = x for several right-hand sides, x[n][width]; y replaces x. */
+static void substitute(const double *l, const int *first, size_t n, size_t width, double *x)
 {
   for (size_t i = 0; i < n; i++) {
-    double s = x[i];
-    for (size_t k = (size_t)first[i]; k < i; k++) s -= l[i * n + k] * x[k];
-    x[i] = s / l[i * n + i];
+    double *restrict xi = x + i * width;
+    for (size_t k = (size_t)first[i]; k < i; k++)
+      for (size_t c = 0; c < width; c++) xi[c] -= l[i * n + k] * x[k * width + c];
+    for (size_t c = 0; c < width; c++) xi[c] /= l[i * n + i];
   }
   for (size_t i = n; i-- > 0;) {
-    x[i] /= l[i * n + i];
-    for (size_t k = (size_t)first[i]; k < i; k++) x[k] -= l[i * n + k] * x[i];
+    const double *restrict xi = x + i * width;
+    for (size_t c = 0; c < width; c++) x[i * width + c] /= l[i * n + i];
+    for (size_t k = (size_t)first[i]; k < i; k++)
+      for (size_t c = 0; c < width; c++) x[k * width + c] -= l[i * n + k] * xi[c];
   }
 }
 
-static void solve_with(const dense *d, size_t n, double *x)
+static void solve_with(const dense *d, size_t n, size_t width, double *x)
 {
   if (d->is_lu) gmg_lu_substitute(d->factor, d->exchanged, n, x);
-  else substitute(d->factor, d->first, n, x);
+  else substitute(d->factor, d->first, n, width, x);
 }
 
-/* A^-1 = (W A)^-1 W, by columns. */
+/* A^-1 = (W A)^-1 W, by groups of columns. */
 static void upload_inverse(const gmg_exec *e, dense *d, size_t n)
 {
-  for (size_t c = 0; c < n; c++) {
-    memset(d->b, 0, n * sizeof *d->b);
-    d->b[c] = 1;
-    solve_with(d, n, d->b);
-    for (size_t i = 0; i < n; i++) d->inverse[i * n + c] = d->b[i] * d->volume[c];
+  const size_t most = d->is_lu ? 1 : GROUP;
+  for (size_t begin = 0; begin < n; begin += most) {
+    const size_t width = n - begin < most ? n - begin : most;
+    memset(d->columns, 0, n * width * sizeof *d->columns);
+    for (size_t c = 0; c < width; c++) d->columns[(begin + c) * width + c] = 1;
+    solve_with(d, n, width, d->columns);
+    for (size_t i = 0; i < n; i++)
+      for (size_t c = 0; c < width; c++) d->inverse[i * n + begin + c] = d->columns[i * width + c] * d->volume[begin + c];
   }
   e->memory->upload(e->context, d->on_backend, d->inverse, matrix_bytes(n));
 }
@@ -154,7 +161,8 @@ static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
   const int by_product = gmg_coarse_kernels_of(e)->product != NULL; /* otherwise the host substitutes */
   void *matrices;
   GMG_TRY(gmg_exec_alloc_state(e, "coarse Cholesky state", sizeof(dense), state));
-  const size_t host_bytes = (by_product ? 2 : 1) * matrix_bytes(n) + 2 * n * sizeof(double) + 2 * n * sizeof(int);
+  const size_t columns = 2 + (by_product ? GROUP : 0), host_bytes = (by_product ? 2 : 1) * matrix_bytes(n) +
+                                                                      n * (columns * sizeof(double) + 2 * sizeof(int));
   GMG_TRY(gmg_exec_alloc_state(e, "coarse Cholesky factor", host_bytes, &matrices));
   dense *d = *state;
   GMG_TRY(gmg_exec_alloc(e, "coarse Cholesky fields", n * e->real_size, &d->unit));
@@ -162,7 +170,8 @@ static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
   if (by_product) GMG_TRY(gmg_exec_alloc(e, "inverse of the coarsest grid", matrix_bytes(n), &d->on_backend));
   d->volume = matrices, d->b = d->volume + n;
   d->factor = d->b + n, d->inverse = d->factor + n * n;
-  d->exchanged = (int *)(d->inverse + (by_product ? n * n : 0)), d->first = d->exchanged + n;
+  d->columns = d->inverse + (by_product ? n * n : 0);
+  d->exchanged = (int *)(d->columns + (by_product ? GROUP * n : 0)), d->first = d->exchanged + n;
   return GMG_OK;
 }
 
@@ -178,7 +187,7 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
   } else {
     gmg_exec_read_reals(e, f, n, d->b);
     for (size_t i = 0; i < n; i++) d->b[i] *= d->volume[i];
-    solve_with(d, n, d->b);
+    solve_with(d, n, 1, d->b);
     gmg_exec_write_reals(e, u, n, d->b);
   }
   if (p->singular) gmg_grid_ops_of(e)->remove_mean(e, p->level[0].A, p->level[0].volume, u);

@@ -198,7 +198,7 @@ static void choices(void **state)
   gmg_plan_info *plan = malloc(sizeof *plan);
   for (int i = 0; i < COUNT(rows); i++) {
     medium m;
-    gmg_params q = params_for_cycles();
+    gmg_params q = gmg_params_default();
     assert_true(medium_make(medium_kind_of(rows[i].name), rows[i].dim, rows[i].n, rows[i].strength, GMG_CELL, &m));
     session s = begin_solver(&m.p, &q, 1);
     assert_ok(s.context, plan_in(&s, &m.p, &q, plan));

@@ -291,7 +291,7 @@ static void prolongation_by_faces(void **state)
         for (size_t k = 0; k <= spec.mesh + 1; k++) coord[a][k] = p.h[a] * ((double)k + 0.3 * sin((double)k));
         p.coord[a] = coord[a];
       }
-      q.precision = GMG_PRECISION_SAME, q.coarsening = GMG_COARSENING_DISCRETIZE;
+      q.precision = GMG_PRECISION_SAME;
       session s = begin_solver(&p, &q, 2);
       gmg_axis_spec spec[3], next[3];
       for (int a = 0; a < 3; a++) spec[a] = gmg_axis_spec_of(&p, a);
