@@ -190,9 +190,9 @@ static void choices(void **state)
     size_t n;
     double strength;
     int expected;
-  } rows[] = {{"ball", 2, 256, 1e4, 0},     {"ball", 3, 48, 1e4, 0},        {"board_37", 2, 512, 1e3, 1}, {"board_37", 2, 512, 10, 0},
+  } rows[] = {{"ball", 2, 256, 1e4, 1},     {"ball", 3, 48, 1e4, 0},        {"board_37", 2, 512, 1e3, 1}, {"board_37", 2, 512, 10, 0},
               {"discs", 2, 256, 1e4, 1},    {"single", 2, 128, 1e4, 1},     {"lognormal", 2, 256, 1, 0},  {"lognormal", 2, 256, 3, 1},
-              {"winding_1", 2, 256, 1e4, 1}, {"board_3", 3, 48, 1e3, 1},    {"stripes", 2, 128, 1e3, 0},  {"waves", 2, 128, 0.9, 0},
+              {"winding_1", 2, 256, 1e4, 1}, {"board_3", 3, 48, 1e3, 1},  {"discs", 3, 64, 1e4, 1},      {"board_37", 3, 96, 1e3, 1},    {"stripes", 2, 128, 1e3, 0},  {"waves", 2, 128, 0.9, 0},
               {"sigma_ball", 2, 128, 1e8, 1}};
   (void)state;
   gmg_plan_info *plan = malloc(sizeof *plan);
