@@ -219,10 +219,36 @@ static void choices(void **state)
   free(plan);
 }
 
+/* The text after a slow solve says what may help. After a solve that needs more cycles only it does not. */
+static void advice(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *name;
+    double strength;
+    int cycles, expected;
+  } rows[] = {{"single", 1e4, 30, 1}, {"ball", 100, 3, 0}};
+  for (int i = 0; i < COUNT(rows); i++) {
+    medium m;
+    gmg_params q = params_for_cycles();
+    gmg_report r;
+    assert_true(medium_make(medium_kind_of(rows[i].name), 2, 100, rows[i].strength, GMG_CELL, &m));
+    const size_t n = unknowns(&m.p);
+    double *f = field(n, 1), *u = field(n, 0);
+    q.max_cycles = rows[i].cycles;
+    session s = begin_solver(&m.p, &q, 1);
+    assert_int_equal(solve_in(&s, f, u, &r), GMG_NOT_CONVERGED);
+    assert_int_equal(strstr(gmg_context_error(s.context), "params.coarsening = GMG_COARSENING_BLACK_BOX") != NULL, rows[i].expected);
+    end_solver(&s);
+    free(f), free(u);
+    medium_free(&m);
+  }
+}
+
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(media),   cmocka_unit_test(stencils_of_any_size), cmocka_unit_test(symmetric_cycles),
-                                     cmocka_unit_test(updates), cmocka_unit_test(refusals),             cmocka_unit_test(choices)};
+                                     cmocka_unit_test(updates), cmocka_unit_test(refusals),             cmocka_unit_test(choices), cmocka_unit_test(advice)};
   const int skipped = for_device(argc, argv);
   return skipped ? skipped : run_selected(tests);
 }

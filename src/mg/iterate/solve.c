@@ -185,6 +185,16 @@ static gmg_status start(gmg_solver *s, gmg_progress *p)
   return GMG_OK;
 }
 
+/* What to set after a slow solve, for the end of the error text. */
+static const char *advice(const gmg_solver *s, const gmg_progress *p)
+{
+  const int has_arrays = s->problem.beta || s->problem.beta_face[0] || s->problem.sigma;
+  const int is_slow = gmg_residual_now(p) > pow(0.7, p->cycles) * p->state.first;
+  if (!is_slow || !has_arrays || gmg_has_black_box(s)) return "";
+  return "; if coefficients jump, params.coarsening = GMG_COARSENING_BLACK_BOX may help, if their strong direction changes, "
+         "params.smoother = \"lines\"";
+}
+
 static gmg_status run(gmg_solver *s, gmg_progress *p)
 {
   int done = 0;
@@ -200,8 +210,8 @@ static gmg_status run(gmg_solver *s, gmg_progress *p)
     return gmg_fail(s->context, GMG_NOT_CONVERGED,
                     "residual %g of the guess, target %g: params.max_cycles = GMG_NONE allows no cycle", gmg_residual_now(p),
                     p->state.target);
-  return gmg_fail(s->context, GMG_NOT_CONVERGED, "residual %g after params.max_cycles = %d cycles, target %g",
-                  gmg_residual_now(p), s->params.max_cycles, p->state.target);
+  return gmg_fail(s->context, GMG_NOT_CONVERGED, "residual %g after params.max_cycles = %d cycles, target %g%s",
+                  gmg_residual_now(p), s->params.max_cycles, p->state.target, advice(s, p));
 }
 
 static gmg_status solve(gmg_solver *s, gmg_progress *p)
