@@ -96,10 +96,6 @@ static void choose_smoother(gmg_solver *s, const gmg_problem *p)
   gmg_smoother_adapt(&s->medium, &s->params);
 }
 
-/* A ball of radius 0.3 in the unit cube has half a jump along a line on average. Media with more than this many need other coarse
-   grids. In 2D a disc like it has 1.2 jumps, and is solved in half the time, too. */
-static const double MANY_JUMPS = 1;
-
 /* Whether the array sigma dominates some rows, and not others. */
 static int sigma_jumps(const gmg_solver *s, const gmg_problem *p)
 {
@@ -121,7 +117,7 @@ static void choose_coarsening(gmg_solver *s, const gmg_problem *p)
     const int possible = (p->beta || p->sigma) && q->fmg == 0 && q->restriction != GMG_RESTRICT_AVERAGE && ops && ops->sweep &&
                          q->direct != GMG_DIRECT_ALWAYS && p->dim > 1;
     s->medium.jumps = possible ? gmg_measure_jumps(&s->exec, p) : 0;
-    const int is_rough = s->medium.jumps > MANY_JUMPS || (possible && sigma_jumps(s, p));
+    const int is_rough = gmg_black_box_suits(s->context->backend, s->medium.jumps) || (possible && sigma_jumps(s, p));
     q->coarsening = is_rough ? GMG_COARSENING_BLACK_BOX : GMG_COARSENING_DISCRETIZE;
   }
   if (!gmg_has_black_box(s)) return;

@@ -39,6 +39,9 @@ extern const gmg_operator_kind gmg_box_arrays;
 /* Why the problem cannot have such levels, in words for error texts; NULL: it can. */
 const char *gmg_black_box_refuses(const gmg_problem *p);
 
+/* Whether such levels pay for a medium in which beta jumps so often along a line on average (gmg_medium::jumps). */
+int gmg_black_box_suits(gmg_backend backend, double jumps);
+
 /* Allocates the weights between A, whose coarsened[] is set, and C. fine, coarse: their axes. */
 gmg_status gmg_black_box_create(gmg_exec *e, const gmg_operator *A, const gmg_axis fine[3], const gmg_axis coarse[3],
                                 gmg_black_box *p);

@@ -1,10 +1,11 @@
-/* Black box multigrid on a CUDA device. Called through gmg_black_box_ops. A thread computes the weights of a fine unknown, a coarse
+/* Black box multigrid on a CUDA device. Called through gmg_black_box_ops. A thread computes the weights of fine unknowns, a coarse
    row, or a value. */
 extern "C" {
 #include "core/exec.h"
 }
 
 #include "core/cuda/device.h"
+#include "product.cuh"
 #include "stencil/black_box/rows.h"
 
 /* masks: those of the unknowns with as many odd indices, 3 bits each. */
@@ -31,19 +32,15 @@ static void weigh(const gmg_exec *e, const gmg_operator *A, const gmg_operator *
   gmg_launch(e, "weights of transfers", weigh_rows, gmg_shape_of(p), gmg_black_box_levels_of(A, C, w), p, count, masks);
 }
 
-static __global__ void product_rows(gmg_black_box_levels l, gmg_points p)
-{
-  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
-    gmg_black_box_axis x, y, z;
-    gmg_black_box_axis_at(&l, 0, i, &x), gmg_black_box_axis_at(&l, 1, j, &y), gmg_black_box_axis_at(&l, 2, k, &z);
-    gmg_black_box_product(&l, &x, &y, &z, c);
-  });
-}
-
 static void product(const gmg_exec *e, const gmg_operator *A, const gmg_operator *C, const gmg_black_box *w)
 {
-  const gmg_points p = gmg_points_of(C->n);
-  gmg_launch(e, "Galerkin product", product_rows, gmg_shape_of(p), gmg_black_box_levels_of(A, C, w), p);
+  const size_t lines = C->n[1] * C->n[2];
+  unsigned across = 8;
+  while (across < PRODUCT_THREADS && across < C->n[0]) across *= 2;
+  const size_t in_block = PRODUCT_THREADS / across, blocks = (lines + in_block - 1) / in_block;
+  const dim3 grid((unsigned)((C->n[0] + across - 1) / across), (unsigned)(blocks < 65535 ? blocks : 65535));
+  const gmg_launch_shape shape = {grid, dim3(PRODUCT_THREADS), 0};
+  gmg_launch(e, "Galerkin product", product_rows, shape, gmg_black_box_levels_of(A, C, w), lines, across);
 }
 
 static __global__ void restrict_values(gmg_black_box_levels l, gmg_points p, const scalar *r, scalar *f)
