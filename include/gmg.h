@@ -150,8 +150,8 @@ typedef struct gmg_smoother gmg_smoother; /**< A smoother. gmg_smoother.h says h
  *  (gmg_params::accel, GMG_COARSE_CG) and symmetric cycles are then refused.
  *
  *  Entries that vary are arrays, with a value for each row. A stencil with at least one array is variable: coarse operators are
- *  Galerkin products. On vertices an axis is coarsened only where its number of intervals is even (or 1). Cells are merged in
- *  pairs.
+ *  Galerkin products. On vertices an axis is coarsened only where its number of intervals is even (or 1), and cells are merged in
+ *  pairs; gmg_params::coarsening has transfers for any number.
  *
  *  A Dirichlet wall, where u = 0, is one mesh width beyond the outermost unknowns: entries across it are dropped. A Neumann wall,
  *  where the flux is 0, goes through the outermost unknowns: the neighbour across it is the one on this side, u_(-1) = u_1. On
