@@ -29,7 +29,7 @@ static gmg_report solved(const gmg_problem *p, const gmg_params *q, const char *
   return r;
 }
 
-/* Iterations to 1e-8. 0: with coarse grids that are discretised again, gmg needs more than 100. */
+/* Iterations to 1e-8. On vertices and on a device a few more are allowed. */
 static void media(void **state)
 {
   static const struct {

@@ -11,7 +11,7 @@
 #include "stencil/box_arrays/rows.h"
 #include "stencil/operator/row.h"
 
-/* Both levels, for kernels. */
+/* A level and the next coarser one, for kernels. */
 typedef struct {
   gmg_operator A;          /* of the fine level. Its rows, unless is_box */
   int is_box;
