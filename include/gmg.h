@@ -10,7 +10,7 @@
  *  gmg_solver_destroy(), gmg_context_destroy().
  *
  *  Defaults: a direct solve if the problem is separable and not too large. Otherwise V(1,1) cycles with the smoother "async" and
- *  corrections in float where that loses no accuracy; F cycles and flexible CG if beta is an array. All cores. For strongly
+ *  corrections in float where that loses no accuracy; flexible CG and mostly F cycles if beta is an array. All cores. For strongly
  *  stretched axes, and for coefficients whose strong direction changes, the smoother is "lines". docs/api/params.md lists all of
  *  them, and says what AUTO chooses and within which limits.
  *
@@ -72,15 +72,15 @@ typedef enum { GMG_F64, GMG_F32 } gmg_type;
 typedef enum { GMG_CELL, GMG_VERTEX } gmg_centering;
 /** Kind of boundary condition on a face of the box. Dirichlet is the default. */
 typedef enum { GMG_DIRICHLET, GMG_NEUMANN, GMG_ROBIN, GMG_PERIODIC } gmg_bc;
-/** Multigrid cycle. AUTO selects F cycles for an array beta, and for a cell-centred problem with a box stencil. Otherwise, and
- *  always if a symmetric cycle is required, it selects V cycles. */
+/** Multigrid cycle. AUTO selects F cycles for an array beta, unless coarsening is black box, and for a cell-centred problem with a
+ *  box stencil. Otherwise, and always if a symmetric cycle is required, it selects V cycles. */
 typedef enum { GMG_CYCLE_AUTO, GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F } gmg_cycle_kind;
 /** Krylov acceleration. AUTO selects flexible CG for an array beta or a strongly stretched axis, and none otherwise. Without
  *  acceleration a solve with an array beta may diverge. CG requires a symmetric cycle, and so a smoother with an adjoint;
  *  "async" has one only with deterministic = 1 and async.overlap = GMG_NONE. */
 typedef enum { GMG_ACCEL_AUTO, GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG } gmg_accel;
-/** Solver of the coarsest grid. AUTO selects CG, or dense if the problem has a stencil and the coarsest grid is small enough. If
- *  the problem is separable, AUTO selects tensor where that is faster (docs/api/params.md).
+/** Solver of the coarsest grid. AUTO selects CG, or dense if the problem has a stencil or coarsening is black box, and the coarsest
+ *  grid is small enough. If the problem is separable, AUTO selects tensor where that is faster (docs/api/params.md).
  *  - CG: conjugate gradients (Hestenes, Stiefel 1952). For every problem whose matrix is symmetric.
  *  - Dense: a dense factor, for at most 1024 unknowns: Cholesky, or LU if the problem has a stencil that is not symmetric.
  *  - Tensor: a direct solver for separable problems. These have no beta, beta_face or sigma, but in 1D any without a stencil is
@@ -277,7 +277,8 @@ typedef struct gmg_params {
   gmg_coarse_kind coarse;        /**< Solver of the coarsest grid (GMG_COARSE_AUTO). */
   gmg_direct direct;             /**< Direct solution of the whole problem (GMG_DIRECT_AUTO). */
   double coarse_rtol;            /**< Relative tolerance of CG on the coarsest grid. 0: 1e-6, or 1e-4 if cycles compute in float. */
-  size_t coarse_cells;           /**< Coarsening stops at this number of unknowns or fewer. 0: 64. */
+  size_t coarse_cells;           /**< Coarsening stops at this number of unknowns or fewer. 0: 64; for the dense solver more
+                                      on CUDA, and with black box coarsening (docs/api/params.md). */
   int max_levels;                /**< Maximum number of levels. 1: only the coarse solver. 0: as many as help. */
   double coarsen_threshold;      /**< An axis is coarsened if its coupling is at least this fraction of the strongest. 0: 0.6. */
   int max_cycles;                /**< Maximum number of cycles (100). GMG_NONE: only the residual of the guess is measured. */

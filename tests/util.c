@@ -344,3 +344,16 @@ double measured_factor(const gmg_problem *p, const gmg_params *params, int threa
              p->n[1], p->n[2], factor, on_host);
   return factor;
 }
+
+gmg_report solve_random(const char *name, const gmg_problem *p, const gmg_params *params, uint64_t seed)
+{
+  const size_t n = unknowns(p);
+  double *f = field(n, seed), *u = field(n, 0);
+  gmg_report r;
+  session s = begin_solver(p, params, 2);
+  const gmg_status status = solve_in(&s, f, u, &r);
+  if (status != GMG_OK) fail_msg("%s: %s: %s", name, gmg_status_string(status), gmg_context_error(s.context));
+  end_solver(&s);
+  free(f), free(u);
+  return r;
+}

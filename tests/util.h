@@ -94,6 +94,8 @@ gmg_status set_values_in(session *s, int axis, int side, const void *g);
 gmg_status flux_in(session *s, const void *u, void *flux[], void *gradient[]); /* flux and gradient for every axis */
 gmg_status update_in(session *s, const gmg_problem *p);
 void end_solver(session *s);
+/* Solves for a random f from a zero guess, with two threads. Fails with the name unless the outcome is GMG_OK. For GMG_F64. */
+gmg_report solve_random(const char *name, const gmg_problem *p, const gmg_params *params, uint64_t seed);
 
 /* Where sessions run: 1 on a device, 0 on the host. Tests for both accept the argument "cuda". Without a device they print the
    reason and return SKIPPED. */

@@ -117,7 +117,7 @@ static void choose_coarsening(gmg_solver *s, const gmg_problem *p)
     const int possible = (p->beta || p->sigma) && q->fmg == 0 && q->restriction != GMG_RESTRICT_AVERAGE && ops && ops->sweep &&
                          q->direct != GMG_DIRECT_ALWAYS && p->dim > 1;
     s->medium.jumps = possible ? gmg_measure_jumps(&s->exec, p) : 0;
-    const int is_rough = gmg_black_box_suits(s->context->backend, s->medium.jumps) || (possible && sigma_jumps(s, p));
+    const int is_rough = gmg_black_box_suits(s->medium.jumps) || (possible && sigma_jumps(s, p));
     q->coarsening = is_rough ? GMG_COARSENING_BLACK_BOX : GMG_COARSENING_DISCRETIZE;
   }
   if (!gmg_has_black_box(s)) return;

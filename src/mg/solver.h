@@ -235,8 +235,9 @@ gmg_status gmg_hierarchy_create(gmg_solver *s);
 int gmg_exact_axis(const gmg_solver *s);
 gmg_status gmg_update_smoothers(gmg_solver *s); /* after create, and after A's values have changed */
 void gmg_hierarchy_destroy(gmg_solver *s); /* destroys the smoothers' states; memory is released with exec */
-/* Creates the operator and the boundary rules of the grid with these axes, and on request fields for boundary values. */
-gmg_status gmg_create_grid(gmg_solver *s, gmg_exec *e, gmg_level *L, const gmg_axis axis[3], int with_values);
+/* Creates the operator and the boundary rules of the grid of level l with these axes, and on request fields for boundary
+   values. */
+gmg_status gmg_create_grid(gmg_solver *s, gmg_exec *e, gmg_level *L, int l, const gmg_axis axis[3], int with_values);
 gmg_status gmg_create_field(gmg_exec *e, const char *what, size_t cells, void **p);
 gmg_status gmg_create_correction_fields(gmg_solver *s, size_t room); /* f and u of level 0; u has at least `room` bytes */
 size_t gmg_padded_cells(const gmg_operator *A); /* number of values of a padded field (gmg_level::padded) */

@@ -7,19 +7,6 @@
 
 #include <math.h>
 
-static gmg_report solve_random(const char *name, const gmg_problem *p, const gmg_params *q)
-{
-  const size_t n = unknowns(p);
-  double *f = field(n, 21), *u = field(n, 0);
-  gmg_report r;
-  session s = begin_solver(p, q, 2);
-  const gmg_status status = solve_in(&s, f, u, &r);
-  if (status != GMG_OK) fail_msg("%s: %s: %s", name, gmg_status_string(status), gmg_context_error(s.context));
-  end_solver(&s);
-  free(f), free(u);
-  return r;
-}
-
 /* With async V(1,1), from a random f to 1e-10. */
 static void converges(void **state)
 {
@@ -46,7 +33,7 @@ static void converges(void **state)
     gmg_params q = params_for_cycles();
     p.stencil = &box, q.rtol = 1e-10;
     if (SANITIZED && unknowns(&p) > 100000) continue;
-    const gmg_report r = solve_random(cases[i].box->name, &p, &q);
+    const gmg_report r = solve_random(cases[i].box->name, &p, &q, 21);
     print_message("%s %s %zu x %zu x %zu: %d cycles, factor %.3f\n", cases[i].box->name, cases[i].shape.bc, p.n[0], p.n[1], p.n[2],
                   r.cycles, r.factor);
     assert_below(r.factor, cases[i].most);
@@ -222,7 +209,7 @@ static void single_unknowns(void **state)
       box.entry[1][1][0] = box.entry[1][1][2] = -c[0], box.entry[1][0][1] = box.entry[1][2][1] = -c[1];
       box.entry[0][1][1] = box.entry[2][1][1] = -c[2], box.entry[1][1][1] = 2 * (c[0] + c[1] + c[2]);
       p.stencil = &box, q.smoother = gmg_smoother_by_name(names[k]), q.coarse_cells = 4;
-      const gmg_report r = solve_random(cases[i].shape.bc, &p, &q);
+      const gmg_report r = solve_random(cases[i].shape.bc, &p, &q, 21);
       print_message("%s %s: %d cycles, factor %.3f\n", cases[i].shape.bc, names[k], r.cycles, r.factor);
       assert_below(r.factor, 0.5);
     }

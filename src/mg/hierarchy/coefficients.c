@@ -231,11 +231,10 @@ static void exchange_coefficients(const gmg_exec *e, const gmg_operator *A)
     if (A->box->array[n]) gmg_exchange(e, A, A->box->array[n]);
 }
 
-static void coarsen(const gmg_exec *e, const gmg_level *L, gmg_level *C)
+static void coarsen(const gmg_solver *s, const gmg_exec *e, const gmg_level *L, gmg_level *C)
 {
   const gmg_coarsening_maps by = {.prolong = L->prolong, .restrict_ = L->restrict_, .average = L->average, .faces = L->faces_map};
-  if (L->black_box.weight[1] || L->black_box.weight[3] || L->black_box.weight[9])
-    gmg_black_box_coarsen(e, &L->A, &C->A, &L->black_box);
+  if (gmg_has_black_box(s)) gmg_black_box_coarsen(e, &L->A, &C->A, &L->black_box);
   else if (L->A.kind->coarsen) L->A.kind->coarsen(e, &L->A, by, &C->A);
   exchange_coefficients(e, &C->A);
 }
@@ -250,8 +249,8 @@ void gmg_load_coefficients(gmg_solver *s, const gmg_problem *p)
   if (kind->load) kind->load(&s->exec, p, &fine->faces, &fine->A);
   exchange_coefficients(&s->exec, &fine->A);
   for (int l = 0; l < s->levels; l++) {
-    if (l > 0 && l < s->outer_levels) coarsen(&s->exec, &s->outer[l - 1], &s->outer[l]);
-    if (l >= s->outer_levels && l > 0) coarsen(s->levels_exec, &s->level[l - 1], &s->level[l]);
+    if (l > 0 && l < s->outer_levels) coarsen(s, &s->exec, &s->outer[l - 1], &s->outer[l]);
+    if (l >= s->outer_levels && l > 0) coarsen(s, s->levels_exec, &s->level[l - 1], &s->level[l]);
     if (l < s->outer_levels && kind->to_low) {
       kind->to_low(&s->exec, &s->outer[l].A, &s->level[l].A);
       exchange_coefficients(s->levels_exec, &s->level[l].A);

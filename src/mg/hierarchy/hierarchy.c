@@ -47,17 +47,11 @@ static int restrict_by_adjoint(const gmg_solver *s, const int coarsened[3])
   return coloured && coarsened[0] + coarsened[1] + coarsened[2] < 3;
 }
 
-/* Coarse levels of black box coarsening have another kind of operator than the problem. */
-static const gmg_operator_kind *kind_of_level(const gmg_solver *s, int is_coarse)
-{
-  return is_coarse && gmg_has_black_box(s) ? &gmg_box_arrays : gmg_operator_kind_of(&s->problem);
-}
-
-static gmg_status create_operator(gmg_solver *s, gmg_exec *e, gmg_level *L, const gmg_axis axis[3])
+static gmg_status create_operator(gmg_solver *s, gmg_exec *e, gmg_level *L, int l, const gmg_axis axis[3])
 {
   const gmg_problem *p = &s->problem;
-  const int is_coarse = L > s->level && L < s->level + GMG_MAX_LEVELS;
-  GMG_TRY(gmg_operator_create(e, p, kind_of_level(s, is_coarse), axis, &L->A));
+  const gmg_operator_kind *kind = l > 0 && gmg_has_black_box(s) ? &gmg_box_arrays : gmg_operator_kind_of(p);
+  GMG_TRY(gmg_operator_create(e, p, kind, axis, &L->A));
   L->volume = 1;
   for (int a = 0; a < 3; a++) {
     L->volume *= gmg_axis_length(&axis[a]);
@@ -70,9 +64,9 @@ static gmg_status create_operator(gmg_solver *s, gmg_exec *e, gmg_level *L, cons
   return GMG_OK;
 }
 
-gmg_status gmg_create_grid(gmg_solver *s, gmg_exec *e, gmg_level *L, const gmg_axis axis[3], int with_values)
+gmg_status gmg_create_grid(gmg_solver *s, gmg_exec *e, gmg_level *L, int l, const gmg_axis axis[3], int with_values)
 {
-  GMG_TRY(create_operator(s, e, L, axis));
+  GMG_TRY(create_operator(s, e, L, l, axis));
   return create_faces(s, e, L, axis, with_values);
 }
 
@@ -88,7 +82,7 @@ static void describe(const gmg_solver *s, gmg_level *L, const int coarsened[3])
 static gmg_status create_finest(gmg_solver *s, const gmg_axis axis[3])
 {
   s->finest = &s->level[0];
-  GMG_TRY(gmg_create_grid(s, &s->exec, s->finest, axis, 1));
+  GMG_TRY(gmg_create_grid(s, &s->exec, s->finest, 0, axis, 1));
   s->op = gmg_operator_of(&s->exec, &s->finest->A);
   return gmg_choose_precision(s);
 }
@@ -97,7 +91,7 @@ static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], con
 {
   gmg_level *L = &s->level[l];
   const int with_fmg = s->params.fmg > 0, is_coarsest = !coarsened[0] && !coarsened[1] && !coarsened[2];
-  GMG_TRY(l == 0 ? create_finest(s, axis) : gmg_create_grid(s, s->levels_exec, L, axis, with_fmg));
+  GMG_TRY(l == 0 ? create_finest(s, axis) : gmg_create_grid(s, s->levels_exec, L, l, axis, with_fmg));
   if (s->corrections->create_level) GMG_TRY(s->corrections->create_level(s, l, axis, is_coarsest));
   gmg_exec *e = s->levels_exec;
   s->mg.op[l] = gmg_operator_of(e, &L->A);

@@ -161,7 +161,7 @@ static gmg_status make_finest_outer(gmg_solver *s, const gmg_axis axis[3])
   s->level[0] = (gmg_level){.volume = s->outer[0].volume};
   s->finest = &s->outer[0];
   s->outer_levels = 1;
-  return gmg_create_grid(s, s->levels_exec, &s->level[0], axis, s->params.fmg > 0);
+  return gmg_create_grid(s, s->levels_exec, &s->level[0], 0, axis, s->params.fmg > 0);
 }
 
 /* Builds a coarser outer level. f holds the data of a full multigrid start, u its solution. */
@@ -169,7 +169,7 @@ static gmg_status make_outer(gmg_solver *s, int l, const gmg_axis axis[3])
 {
   gmg_level *R = &s->outer[l];
   s->outer_levels = l + 1;
-  GMG_TRY(gmg_create_grid(s, &s->exec, R, axis, 1));
+  GMG_TRY(gmg_create_grid(s, &s->exec, R, l, axis, 1));
   GMG_TRY(gmg_create_field(&s->exec, "solution of a coarse level", R->A.cells, &R->u));
   return gmg_create_field(&s->exec, "right-hand side of a coarse level", R->A.cells, &R->f);
 }

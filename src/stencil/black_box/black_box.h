@@ -40,7 +40,7 @@ extern const gmg_operator_kind gmg_box_arrays;
 const char *gmg_black_box_refuses(const gmg_problem *p);
 
 /* Whether such levels pay for a medium in which beta jumps so often along a line on average (gmg_medium::jumps). */
-int gmg_black_box_suits(gmg_backend backend, double jumps);
+int gmg_black_box_suits(double jumps);
 
 /* Allocates the weights between A, whose coarsened[] is set, and C. fine, coarse: their axes. */
 gmg_status gmg_black_box_create(gmg_exec *e, const gmg_operator *A, const gmg_axis fine[3], const gmg_axis coarse[3],
