@@ -53,6 +53,6 @@ typedef struct gmg_bottom_ops {
 } gmg_bottom_ops;
 
 const gmg_bottom_ops *gmg_coarsest_of(gmg_coarse_kind kind);                 /* the solver of the coarsest grid */
-const gmg_bottom_ops *const *gmg_fused_levels_of(const gmg_exec *e); /* fused levels of the backend; NULL ends the list */
+const gmg_bottom_ops *gmg_fused_levels_of(const gmg_exec *e); /* fused levels of the backend; NULL: none */
 
 #endif

@@ -5,8 +5,6 @@
 
 #include "bottom.h"
 
-enum { GMG_FUSED_KINDS = 2 };
-
 struct gmg_tensor_ops; /* tensor/tensor.h */
 
 /* NULL: the backend has no such kernel, and coarse works without it. */
@@ -18,7 +16,7 @@ typedef struct gmg_coarse_kernels {
   void (*invert)(const gmg_exec *e, const gmg_bottom_problem *problem, void *inverse);
   /* y = m x, where m is a matrix of n x n doubles in exec's memory */
   void (*product)(const gmg_exec *e, size_t n, const void *m, const void *x, void *y);
-  const gmg_bottom_ops *fused_levels[GMG_FUSED_KINDS + 1]; /* NULL ends the list */
+  const gmg_bottom_ops *fused_levels;
   const struct gmg_tensor_ops *tensor; /* the direct solver for separable problems */
 } gmg_coarse_kernels;
 

@@ -17,4 +17,4 @@ const gmg_coarse_kernels gmg_coarse_kernels_host_f64 = {.tensor = &gmg_tensor_so
 
 const gmg_coarse_kernels *gmg_coarse_kernels_of(const gmg_exec *e) { return e->tables->coarse[e->type]; }
 
-const gmg_bottom_ops *const *gmg_fused_levels_of(const gmg_exec *e) { return gmg_coarse_kernels_of(e)->fused_levels; }
+const gmg_bottom_ops *gmg_fused_levels_of(const gmg_exec *e) { return gmg_coarse_kernels_of(e)->fused_levels; }

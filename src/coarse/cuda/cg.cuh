@@ -1,6 +1,6 @@
 /* The conjugate gradients of cg.c inside a kernel, so that the host reads nothing and waits for nothing. Included by cg_block.cu,
    cg_grid.cu and the fused levels. The loop stands here again, because cg.c calls an operation of exec for each line of it, and
-   kernels cannot. Fused levels need it: without them a solve takes up to 1.45 times as long (fused_levels_constant in
+   kernels cannot. Fused levels need it: without them a solve takes up to 1.45 times as long (fused_levels in
    docs/notes/variants.md). Its decisions are shared (core/cg_scalars.h). */
 #ifndef GMG_COARSE_CUDA_CG_H
 #define GMG_COARSE_CUDA_CG_H

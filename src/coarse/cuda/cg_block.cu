@@ -154,5 +154,5 @@ const gmg_coarse_kernels R(gmg_coarse_kernels_cuda) = {
     .inverse_bytes = inverse_bytes,
     .invert = invert,
     .product = product,
-    .fused_levels = {&R(gmg_fused_constant_cuda), &R(gmg_fused_faces_cuda)},
+    .fused_levels = &R(gmg_fused_levels_cuda),
     .tensor = &R(gmg_tensor_solver_cuda)};

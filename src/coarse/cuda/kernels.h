@@ -15,7 +15,7 @@ int R(gmg_coarse_cg_grid_cuda)(const gmg_exec *e, const gmg_bottom_problem *prob
 extern const gmg_coarse_kernels R(gmg_coarse_kernels_cuda); /* cg_block.cu */
 extern const gmg_tensor_ops R(gmg_tensor_solver_cuda); /* tensor/cuda */
 /* fused_levels/cuda */
-extern const gmg_bottom_ops R(gmg_fused_constant_cuda), R(gmg_fused_faces_cuda);
+extern const gmg_bottom_ops R(gmg_fused_levels_cuda);
 }
 
 #endif

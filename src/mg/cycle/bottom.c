@@ -78,11 +78,9 @@ static gmg_status create_coarsest(gmg_solver *s)
 static gmg_status create_fused_levels(gmg_solver *s)
 {
   gmg_bottom_problem *p = &s->bottom_problem[1];
-  for (int l = 1; l + 1 < s->levels; l++) {
-    if (!describe(s, l, p)) continue;
-    for (const gmg_bottom_ops *const *ops = gmg_fused_levels_of(s->levels_exec); *ops; ops++)
-      if ((*ops)->fits(s->levels_exec, p)) return create(s, &s->mg.bottom, l, *ops, p);
-  }
+  const gmg_bottom_ops *ops = gmg_fused_levels_of(s->levels_exec);
+  for (int l = 1; ops && l + 1 < s->levels; l++)
+    if (describe(s, l, p) && ops->fits(s->levels_exec, p)) return create(s, &s->mg.bottom, l, ops, p);
   return GMG_OK;
 }
 

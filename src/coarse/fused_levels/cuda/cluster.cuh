@@ -30,6 +30,26 @@ enum {
    - SEAMS: also neighbours across the seam of an odd periodic axis. Two unknowns of the same colour meet there. */
 enum { NOTHING, IMAGES, SEAMS };
 
+/* Four numbers, which are read at once. */
+struct alignas(16) real_quad {
+  real x, y, z, w;
+};
+
+/* A number of the coarsest grid's inverse. In float the product would lose its digits where coefficients vary by orders of
+   magnitude. */
+template <int rows> struct inverse_type {
+  typedef real number;
+};
+template <> struct inverse_type<1> {
+  typedef double number;
+};
+template <int rows> using inverse_number = typename inverse_type<rows>::number;
+
+/* The rows of a pair of unknowns, where coefficients vary: quads SECOND * s and SECOND * s + 1 for its unknown s.
+   - SIDES: couplings to the other unknown of the pair, to the neighbour outside the pair, and along axis 1.
+   - ALONG: couplings along axis 2; diagonal; weight / diagonal. */
+enum { SIDES, ALONG, SECOND, QUADS = 2 * SECOND };
+
 /* The rows of a map in the tables: first column and MAX_TAPS weights each. */
 typedef struct {
   int first[3], weight[3]; /* positions in the tables, in ints and in reals */
@@ -47,6 +67,9 @@ typedef struct {
   int halved;                /* planes are coarsened in pairs */
   int pre, post;             /* sweeps before and after the correction */
   int averaged;              /* all axes are coarsened in pairs, and residuals are restricted by averaging */
+  int rows;                  /* where coefficients vary: position of [QUADS][inner] quads among those of the block */
+  int moves;                 /* where prolongation depends on them: position of [2][inner] quads among the moves of the block, with
+                                the weights of the parent and of its neighbours along the axes; otherwise -1 */
   int gathers_planes;        /* a block needs coarse planes that are stored in other blocks */
   unsigned u, f;             /* positions in shared memory, in reals */
   unsigned colour, inner;    /* strides from colour to colour: in u; in f and in a residual */
@@ -68,11 +91,15 @@ typedef int4 line_neighbours;
 typedef struct {
   int levels, reversed, singular, swapped, blocks;
   int beyond_walls; /* NOTHING, IMAGES or SEAMS */
-  int inverse; /* position in the tables of a flag and, after it, the coarsest grid's inverse; -1: none; flag: not 0 if usable */
+  int has_rows;     /* coefficients vary: every unknown has a row */
+  int inverse; /* position in the tables, in its numbers, of a flag and, after it, the coarsest grid's inverse; -1: none; flag:
+                  not 0 if usable */
   double rtol;
   unsigned fields, r, all; /* positions in shared memory after the tables, in reals: of f, of a residual, of the end */
   unsigned pairs;          /* pair words (see CLASS below) of a block; all blocks' words follow the tables */
-  size_t bytes;            /* bytes of the tables without pair words */
+  unsigned quads;          /* quads of a block's rows; all blocks' quads follow the words */
+  unsigned moves;          /* quads of a block's moves, which stay in device memory; all blocks' moves follow the rows */
+  size_t bytes;            /* bytes of the tables that all blocks share */
   char *tables;            /* device memory */
   small_level level[GMG_BOTTOM_LEVELS];
   gmg_layout_32 at[GMG_BOTTOM_LEVELS]; /* layouts of the caller's fields, along the kernel's axes */

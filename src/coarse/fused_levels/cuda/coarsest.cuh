@@ -6,6 +6,8 @@
 
 #include "coarse/cuda/cg.cuh"
 
+enum { SWEEPS_WITHOUT_INVERSE = 64 };
+
 typedef struct {
   int at[3], place, inner; /* place: position in u; inner: position in f */
 } cell_place;
@@ -38,14 +40,16 @@ static __device__ __forceinline__ scalar neighbour_sum(const small_level &L, con
 }
 
 /* u = inverse f, with LANES threads per row. Rows are in the order of f. Its entries without an unknown are 0. */
-static __device__ __forceinline__ void solve_by_inverse(const small_level &L, const real *inverse, const scalar *f, scalar *u)
+template <class Number>
+static __device__ __forceinline__ void solve_by_inverse(const small_level &L, const Number *inverse, const scalar *f, scalar *u)
 {
   enum { LANES = THREADS / MAX_CELLS_INVERSE };
   const int n = 2 * (int)L.inner, row = (int)threadIdx.x / LANES, colour = row >= (int)L.inner;
-  const scalar sum = row_times<LANES, scalar>(MAX_CELLS_INVERSE, [&](unsigned c, scalar &part) {
-    part += (int)c < n ? inverse[row * INVERSE_PITCH + (int)c] * f[c] : (scalar)0;
+  const auto sum = row_times<LANES, decltype(*inverse * *f)>(MAX_CELLS_INVERSE, [&](unsigned c, auto &part) {
+    if ((int)c < n) part += inverse[row * INVERSE_PITCH + (int)c] * f[c];
   });
-  if (row < n && threadIdx.x % LANES == 0) u[colour * L.colour + entry_of(L, place_of(L, row - colour * (int)L.inner))] = sum;
+  if (row < n && threadIdx.x % LANES == 0)
+    u[colour * L.colour + entry_of(L, place_of(L, row - colour * (int)L.inner))] = (scalar)sum;
 }
 
 /* Fields of conjugate gradients in one warp (coarse/cuda/cg.cuh). Every lane has EACH_LANE unknowns in registers. */
@@ -122,12 +126,19 @@ static __device__ __noinline__ void solve_by_cg(const small_level L, const real 
   x.store(u);
 }
 
+/* With rows, a coarsest grid whose inverse is unusable is relaxed, which cannot make things worse. */
+template <int beyond_walls, int rows>
 static __device__ __forceinline__ void solve_coarsest(const fused_state &s, const small_level &L, const real *tables,
-                                                      scalar *memory)
+                                                      const unsigned *words, const real_quad *quads, scalar *memory,
+                                                      unsigned *step)
 {
   scalar *const r = memory + s.r, *const f = memory + L.f, *const u = memory + L.u;
-  if (s.inverse >= 0 && tables[s.inverse] != 0) {
-    solve_by_inverse(L, tables + s.inverse + 1, f, u);
+  const inverse_number<rows> *const inverse = (const inverse_number<rows> *)tables + s.inverse;
+  if (s.inverse >= 0 && *inverse != 0) {
+    solve_by_inverse(L, inverse + 1, f, u);
+  } else if (rows) {
+    own_pair own = load_pair<beyond_walls, rows>(L, tables, words, quads, 0, memory);
+    relax<beyond_walls, rows>(load_level(L, 0), SWEEPS_WITHOUT_INVERSE, own, step);
   } else {
     for (unsigned c = threadIdx.x; c < 2 * L.colour; c += THREADS) r[c] = 0; /* zeros around the direction */
     __syncthreads();

@@ -1,5 +1,5 @@
-/* The state of fused levels on the host, and the V, W or F cycle in a kernel. Included by both kinds of fused levels (constant.cu,
-   faces.cu). */
+/* The state of fused levels on the host, and the V, W or F cycle in a kernel. Included by levels.cu and
+   kernels.cuh. */
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_DRIVER_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_DRIVER_H
 

@@ -1,4 +1,4 @@
-/* The kernel of constant.cu, which alone includes this file: all fused levels in one launch, in shared memory.
+/* The kernel of levels.cu, which alone includes this file: all fused levels in one launch, in shared memory.
 
    Larger levels are distributed over the blocks of a cluster. Each block has some of the planes. It also has copies of the two
    adjacent planes, which the neighbouring blocks update. Smaller levels are computed by every block as a whole, because a barrier
@@ -43,17 +43,20 @@ static __device__ __forceinline__ void prefetch_parameters(const fused_state &s)
 template <int beyond_walls>
 static __device__ __forceinline__ void begin_cycle(const fused_state &s, const small_level &L, const scalar *global_f,
                                                    const scalar *global_u, int from_zero, real *tables, unsigned *words,
-                                                   scalar *memory, unsigned *step)
+                                                   real_quad *quads, scalar *memory, unsigned *step)
 {
-  const unsigned quads = (unsigned)(s.bytes / sizeof(int4));
-  const unsigned more = s.pairs * (unsigned)sizeof(unsigned) / (unsigned)sizeof(int4);
+  const unsigned of_tables = (unsigned)(s.bytes / sizeof(int4));
+  const unsigned of_words = s.pairs * (unsigned)sizeof(unsigned) / (unsigned)sizeof(int4);
+  const unsigned of_rows = s.quads * (unsigned)sizeof(real_quad) / (unsigned)sizeof(int4);
   const unsigned zeros = (unsigned)((s.r * sizeof(scalar) + 15) / sizeof(int4));
   const int4 *const known = (const int4 *)s.tables;
+  const auto load = [&](void *to, const int4 *from, unsigned count) {
 #pragma unroll 1
-  for (unsigned c = threadIdx.x; c < quads; c += THREADS) __pipeline_memcpy_async((int4 *)tables + c, known + c, sizeof *known);
-#pragma unroll 1
-  for (unsigned c = threadIdx.x; c < more; c += THREADS)
-    __pipeline_memcpy_async((int4 *)words + c, known + quads + blockIdx.x * more + c, sizeof *known);
+    for (unsigned c = threadIdx.x; c < count; c += THREADS) __pipeline_memcpy_async((int4 *)to + c, from + c, sizeof *from);
+  };
+  load(tables, known, of_tables);
+  load(words, known + of_tables + blockIdx.x * of_words, of_words);
+  load(quads, known + of_tables + (unsigned)s.blocks * of_words + blockIdx.x * of_rows, of_rows);
   __pipeline_commit();
   prefetch_parameters(s);
   const global_pair mine = global_pair_of(L, s.at[L.number]);
@@ -79,26 +82,27 @@ static __device__ __forceinline__ void begin_cycle(const fused_state &s, const s
   __pipeline_wait_prior(0);
   __syncthreads();
   if (from_zero) return;
-  const own_pair own = load_pair<beyond_walls>(L, tables, words, 0, memory);
+  const own_pair own = load_pair<beyond_walls, 0>(L, tables, words, NULL, 0, memory);
   store_unknown(own, 0, *step), store_unknown(own, 1, *step);
   end_step(L.blocks, planes_of_level[L.number].incoming[0] + planes_of_level[L.number].incoming[1], step);
 }
 
-template <int beyond_walls>
+template <int beyond_walls, int rows>
 static __global__ void __launch_bounds__(THREADS, 1)
     fused_kernel(const __grid_constant__ fused_state s, int start, const scalar *f, scalar *u, int cycle, int from_zero)
 {
   extern __shared__ double shared[];
   real *const tables = (real *)shared;
-  scalar *const memory = (scalar *)((char *)shared + s.bytes + s.pairs * sizeof(unsigned));
   unsigned *const words = (unsigned *)((char *)shared + s.bytes);
+  real_quad *const quads = (real_quad *)(words + s.pairs);
+  scalar *const memory = (scalar *)(quads + s.quads);
   const int last = s.levels - 1;
   unsigned step = 0;
-  begin_cycle<beyond_walls>(s, s.level[start], f, u, from_zero, tables, words, memory, &step);
+  begin_cycle<beyond_walls>(s, s.level[start], f, u, from_zero, tables, words, quads, memory, &step);
   run_cycle(
-      start, last, cycle, [&](int l) { presmooth_restrict<beyond_walls>(s, l, tables, words, memory, &step); },
-      [&] { solve_coarsest(s, s.level[last], tables, memory); },
-      [&](int l) { prolong_postsmooth<beyond_walls>(s, l, tables, words, memory, &step); });
+      start, last, cycle, [&](int l) { presmooth_restrict<beyond_walls, rows>(s, l, tables, words, quads, memory, &step); },
+      [&] { solve_coarsest<beyond_walls, rows>(s, s.level[last], tables, words, quads, memory, &step); },
+      [&](int l) { prolong_postsmooth<beyond_walls, rows>(s, l, tables, words, quads, memory, &step); });
   const global_pair mine = global_pair_of(s.level[start], s.at[start]);
 #pragma unroll
   for (int b = 0; b < 2; b++)

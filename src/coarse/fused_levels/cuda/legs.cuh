@@ -1,5 +1,8 @@
-/* The legs of a cycle on one of the fused levels, for constant.cu. Downward: smoothing, residual and restriction. Upward:
+/* The legs of a cycle on one of the fused levels, for levels.cu. Downward: smoothing, residual and restriction. Upward:
    prolongation and smoothing. Included by coarsest.cuh for kernels.cuh.
+
+   rows: 0: all couplings along an axis are equal, and diagonals differ only at walls. 1: every unknown has a row of its own, in
+   shared memory.
 
    beyond_walls: NOTHING, IMAGES or SEAMS. With NOTHING a cycle is faster than with IMAGES: 31.6 instead of 36.0 us from 16^3, by
    Nsight Compute on an H200. */
@@ -21,6 +24,7 @@ typedef struct {
   scalar *place[2];                         /* in u */
   scalar u[2], f[2];
   real relax[2], diag[2], outer[2];         /* relax: weight / diagonal; outer: coupling to the neighbour outside the pair */
+  real_quad sides[2], along[2];             /* rows of their own */
   unsigned below[2], above[2];              /* addresses of the copies in neighbouring blocks, or 0 */
   unsigned to[2];                           /* addresses of the arrivals of those blocks */
 } own_pair;
@@ -55,9 +59,9 @@ static __device__ __forceinline__ int across_of(const small_level &L, unsigned w
   return across;
 }
 
-template <int beyond_walls>
-static __device__ __forceinline__ own_pair load_pair(const small_level &L, const real *tables, const unsigned *words, int first,
-                                                     scalar *memory)
+template <int beyond_walls, int rows>
+static __device__ __forceinline__ own_pair load_pair(const small_level &L, const real *tables, const unsigned *words,
+                                                     const real_quad *quads, int first, scalar *memory)
 {
   own_pair own = {};
   own.q = (int)threadIdx.x, own.busy = own.q < pairs_of(L, planes_of(L));
@@ -77,10 +81,15 @@ static __device__ __forceinline__ own_pair load_pair(const small_level &L, const
   for (int h = 0; h < 2; h++) {
     const int colour = h ^ first, second = own.odd ^ h, class_of = (int)(word >> (second ? SECOND_CLASS : CLASS) & 31);
     own.exists[h] = !second || !(word & SINGLE), own.place[h] = memory + L.u + colour * L.colour + entry;
-    own.outer[h] = word & (second ? HAS_RIGHT : HAS_LEFT) ? L.coupling[0] : (real)0;
+    if (rows) {
+      const real_quad *const row = quads + L.rows + own.q + second * SECOND * (int)L.inner;
+      own.sides[h] = row[SIDES * (int)L.inner], own.along[h] = row[ALONG * (int)L.inner];
+      own.outer[h] = own.sides[h].y;
+    } else own.outer[h] = word & (second ? HAS_RIGHT : HAS_LEFT) ? L.coupling[0] : (real)0;
     if (beyond_walls) {
       const outer_neighbour outer = outer_of(L, second, !(word & HAS_LEFT), second ? !(word & HAS_RIGHT) : (word & SINGLE) != 0);
-      own.step[h] = outer.step, own.outer[h] = outer.coupling;
+      own.step[h] = outer.step;
+      if (!rows) own.outer[h] = outer.coupling;
       const int at_seam = beyond_walls == SEAMS && has_seam(L, 0) && !second && !(word & HAS_LEFT); /* of the same colour */
       if (at_seam) own.step[h] += colour ? (int)L.colour : -(int)L.colour;
     }
@@ -88,21 +97,27 @@ static __device__ __forceinline__ own_pair load_pair(const small_level &L, const
     if (word & GOES_BELOW) own.below[h] = address_in(own.place[h] + beyond[0], below);
     if (word & GOES_ABOVE) own.above[h] = address_in(own.place[h] - beyond[1], above);
     own.u[h] = *own.place[h], own.f[h] = memory[L.f + colour * L.inner + own.q];
-    own.relax[h] = tables[L.relax + class_of], own.diag[h] = tables[L.diag + class_of];
+    own.relax[h] = rows ? own.along[h].w : tables[L.relax + class_of];
+    own.diag[h] = rows ? own.along[h].z : tables[L.diag + class_of];
   }
   return own;
 }
 
 /* Sum over the neighbours of own.u[h]: coupling times value. Most neighbours have the other colour. A neighbour across a seam has
    the same one. */
-template <int beyond_walls>
+template <int beyond_walls, int rows>
 static __device__ __forceinline__ scalar neighbour_sum(const own_level &L, const own_pair &own, int h)
 {
   const scalar *const o = own.place[1 - h];
   const int same = beyond_walls == SEAMS ? (int)(own.place[h] - o) : 0;
   const auto step = [&](int along, int bit) { return beyond_walls == SEAMS && own.across & bit ? along + same : along; };
   const scalar partner = beyond_walls == SEAMS && own.across & LAST ? own.place[h][1 - L.half] : own.u[1 - h];
-  const scalar x = L.x * partner + own.outer[h] * o[beyond_walls || !h ? own.step[h] : -own.step[0]];
+  const real inner = rows ? own.sides[h].x : L.x;
+  const scalar x = inner * partner + own.outer[h] * o[beyond_walls || !h ? own.step[h] : -own.step[0]];
+  if (rows) {
+    const int4 to = beyond_walls ? own.around : make_int4(-L.line, L.line, -L.plane, L.plane);
+    return x + (own.sides[h].z * o[to.x] + own.sides[h].w * o[to.y]) + (own.along[h].x * o[to.z] + own.along[h].y * o[to.w]);
+  }
   if (!beyond_walls) return x + L.y * (o[-L.line] + o[L.line]) + L.z * (o[-L.plane] + o[L.plane]);
   return x + L.y * (o[step(own.around.x, 1)] + o[step(own.around.y, 2)]) +
          L.z * (o[step(own.around.z, 4)] + o[step(own.around.w, 8)]);
@@ -141,7 +156,7 @@ template <int beyond_walls> static __device__ __forceinline__ void store_relaxed
 }
 
 /* Neighbours across a seam are relaxed at the same time, from each other's old values. */
-template <int beyond_walls>
+template <int beyond_walls, int rows>
 static __device__ __forceinline__ void relax(const own_level &L, int sweeps, own_pair &own, unsigned *step)
 {
 #pragma unroll 1
@@ -149,7 +164,8 @@ static __device__ __forceinline__ void relax(const own_level &L, int sweeps, own
 #pragma unroll
     for (int h = 0; h < 2; h++) {
       scalar u = 0;
-      if (own.busy) u = L.keep * own.u[h] + own.relax[h] * (own.f[h] + neighbour_sum<beyond_walls>(L, own, h));
+      const real keep = rows ? 1 - own.relax[h] * own.diag[h] : L.keep;
+      if (own.busy) u = keep * own.u[h] + own.relax[h] * (own.f[h] + neighbour_sum<beyond_walls, rows>(L, own, h));
       if (beyond_walls == SEAMS) __syncthreads();
       if (own.busy) {
         own.u[h] = u;
@@ -165,14 +181,14 @@ static __device__ __forceinline__ void relax(const own_level &L, int sweeps, own
 /* --- downward leg ---------------------------------------------------------------------------------------------------- */
 
 /* Stores the residual of a thread's pair. If residuals are restricted by averaging, stores the sum over the pair. */
-template <int beyond_walls>
+template <int beyond_walls, int rows>
 static __device__ __forceinline__ void residual(const small_level &L, const own_level &now, const own_pair &own, scalar *r)
 {
   scalar part[2] = {0, 0};
   if (!own.busy) return;
 #pragma unroll
   for (int h = 0; h < 2; h++) {
-    part[h] = own.f[h] - (own.diag[h] * own.u[h] - neighbour_sum<beyond_walls>(now, own, h));
+    part[h] = own.f[h] - (own.diag[h] * own.u[h] - neighbour_sum<beyond_walls, rows>(now, own, h));
     if (!L.averaged && own.exists[h]) r[h * L.inner + own.q] = part[h]; /* h is the colour: [0] has colour 0 */
   }
   if (L.averaged) r[own.q] = part[0] + part[1];
@@ -247,15 +263,15 @@ static __device__ __forceinline__ void restrict_residual(const small_level &L, c
   cluster_sync(L.blocks);
 }
 
-template <int beyond_walls>
+template <int beyond_walls, int rows>
 static __device__ __forceinline__ void presmooth_restrict(const fused_state &s, int l, const real *tables, const unsigned *words,
-                                                          scalar *memory, unsigned *step)
+                                                          const real_quad *quads, scalar *memory, unsigned *step)
 {
   const small_level &L = s.level[l], &C = s.level[l + 1];
   const own_level now = load_level(L, 0);
-  own_pair own = load_pair<beyond_walls>(L, tables, words, 0, memory);
-  relax<beyond_walls>(now, L.pre, own, step);
-  residual<beyond_walls>(L, now, own, memory + s.r);
+  own_pair own = load_pair<beyond_walls, rows>(L, tables, words, quads, 0, memory);
+  relax<beyond_walls, rows>(now, L.pre, own, step);
+  residual<beyond_walls, rows>(L, now, own, memory + s.r);
   restrict_residual<beyond_walls>(L, C, tables, memory, memory + s.r);
 }
 
@@ -329,20 +345,57 @@ static __device__ __forceinline__ void prolong(const small_level &L, const small
   own.u[0] += own.exists[0] ? sum[0] : (scalar)0, own.u[1] += own.exists[1] ? sum[1] : (scalar)0;
 }
 
+/* Adds to a pair the correction from the next coarser level, by weights that depend on the coefficients
+   (stencil/transfer/prolong.h): of the parent, and of its neighbours along the axes. At a wall without a neighbour the weight is 0,
+   and any value may be read. */
 template <int beyond_walls>
+static __device__ __forceinline__ void prolong_by_rows(const small_level &L, const small_level &C, const real *tables,
+                                                       const real_quad *moves, const coarse_planes &from, own_pair &own)
+{
+  const taps &t = L.prolong;
+  const pair_place place = place_of(L, own.q);
+  const auto parent_of = [&](int a, int i) { return C.n[a] < L.n[a] ? i / 2 : i; };
+  const auto other_of = [&](int a, int i, int parent) {
+    const int up = ((const int *)tables)[t.first[a] + i] >= parent;
+    return t.taps[a] < 2 ? parent : wrapped<beyond_walls>(parent + (up ? 1 : -1), a == 2 ? from.period : C.n[a]);
+  };
+  const auto value = [&](int I, int J, int K) {
+    const scalar *const line = from.u + (K - from.first) * C.plane + (C.line ? J + 1 : 0) * C.half;
+    return line[((I + J + K) & 1) * from.colour + (I >> 1)];
+  };
+  const int k = begin_of(L) + place.k, J = parent_of(1, place.j), K = parent_of(2, k);
+  const int J_other = other_of(1, place.j, J), K_other = other_of(2, k, K);
+#pragma unroll
+  for (int h = 0; h < 2; h++) {
+    if (!own.exists[h]) continue;
+    const int second = own.odd ^ h, i = 2 * place.p + second, I = parent_of(0, i);
+    const real_quad w = moves[L.moves + own.q + second * (int)L.inner];
+    own.u[h] += (w.x * value(I, J, K) + w.y * value(other_of(0, i, I), J, K)) +
+                (w.z * value(I, J_other, K) + w.w * value(I, J, K_other));
+  }
+}
+
+static __device__ __forceinline__ const real_quad *moves_of(const fused_state &s)
+{
+  const size_t before = s.bytes + (size_t)s.blocks * (s.pairs * sizeof(unsigned) + s.quads * sizeof(real_quad));
+  return (const real_quad *)(s.tables + before) + blockIdx.x * s.moves;
+}
+
+template <int beyond_walls, int rows>
 static __device__ __forceinline__ void prolong_postsmooth(const fused_state &s, int l, const real *tables, const unsigned *words,
-                                                          scalar *memory, unsigned *step)
+                                                          const real_quad *quads, scalar *memory, unsigned *step)
 {
   const small_level &L = s.level[l], &C = s.level[l + 1];
   const own_level now = load_level(L, s.reversed);
-  own_pair own = load_pair<beyond_walls>(L, tables, words, s.reversed, memory);
+  own_pair own = load_pair<beyond_walls, rows>(L, tables, words, quads, s.reversed, memory);
   const coarse_planes from = gather_planes<beyond_walls>(L, C, tables, memory + C.u, memory + s.r);
   if (own.busy) {
-    prolong<beyond_walls>(L, C, tables, from, own);
+    if (rows && L.moves >= 0) prolong_by_rows<beyond_walls>(L, C, tables, moves_of(s), from, own);
+    else prolong<beyond_walls>(L, C, tables, from, own);
     store_unknown(own, 0, *step), store_unknown(own, 1, *step);
   }
   end_step(now.blocks, now.incoming[0] + now.incoming[1], step);
-  relax<beyond_walls>(now, L.post, own, step);
+  relax<beyond_walls, rows>(now, L.post, own, step);
 }
 
 #endif

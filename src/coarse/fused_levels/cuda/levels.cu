@@ -1,7 +1,9 @@
-/* Fused levels for constant coefficients on uniform meshes. One launch runs a cycle on all small levels in shared memory; launching
-   each operation takes five launches per level. It runs on a cluster of thread blocks if the device has clusters, and on one block
-   otherwise. The smoother is red-black relaxation of the whole level; across the seam of an odd periodic axis two unknowns of one
-   colour are relaxed at the same time. A smoother says how many such sweeps replace its step.
+/* Fused levels of 7-point operators. One launch runs a cycle on all small levels in shared memory; launching each operation takes
+   five launches per level. It runs on a cluster of thread blocks if the device has clusters, and on one block otherwise. The
+   smoother is red-black relaxation of the whole level; across the seam of an odd periodic axis two unknowns of one colour are
+   relaxed at the same time. A smoother says how many such sweeps replace its step.
+
+   Constant coefficients on uniform meshes take a kernel of their own. In the other, every unknown has a row.
 
    This file decides which levels fit, lays out memory, and launches the kernel in kernels.cuh. Called through gmg_bottom_ops. */
 #include "coarse/cuda/kernels.h"
@@ -33,11 +35,14 @@ static void take_map(fused_state *s, const gmg_map map[3], const int axis[3], ta
   }
 }
 
-/* Whether residuals are averages of pairs along all axes, and no pair is split between blocks. */
+/* Whether residuals are averages of pairs along all axes, with equal weights, and no pair is split between blocks. */
 static int restricts_averages(const small_level *L, const gmg_map map[3])
 {
-  for (int a = 0; a < 3; a++)
-    if (map[a].width != 2 || map[a].pairs != GMG_PAIRS_AVERAGE) return 0;
+  for (int a = 0; a < 3; a++) {
+    const gmg_map *m = &map[a];
+    if (m->width != 2 || m->pairs != GMG_PAIRS_AVERAGE) return 0;
+    if (m->period != 1 || m->begin > 0 || m->end < m->rows || m->repeat[0][0] != m->repeat[0][1]) return 0;
+  }
   return L->blocks == 1 || L->depth % 2 == 0;
 }
 
@@ -88,12 +93,22 @@ static unsigned find_gathering(small_level *L, const small_level *C, const gmg_m
   return copies > room ? copies : room;
 }
 
+/* Whether coefficients are constant and meshes uniform on all levels. */
+static int is_constant(const gmg_bottom_problem *p)
+{
+  int constant = 1;
+  for (int l = 0; l < p->levels; l++)
+    for (int a = 0; a < 3; a++)
+      constant = constant && gmg_coefficients_of(p->level[l].A) == GMG_CONSTANT && has_equal_couplings(&p->level[l], a);
+  return constant;
+}
+
 /* Lays out the levels for the given number of blocks, in shared memory and in the tables. Returns blocks = 0 if they do not fit. */
 static fused_state layout(const gmg_bottom_problem *p, int blocks)
 {
   fused_state s = {};
   const int last = p->levels - 1;
-  s.levels = p->levels, s.reversed = p->reversed, s.singular = p->singular, s.rtol = p->rtol;
+  s.levels = p->levels, s.reversed = p->reversed, s.singular = p->singular, s.rtol = p->rtol, s.has_rows = !is_constant(p);
   s.swapped = p->level[0].A->n[2] == 1, s.blocks = blocks;
   const int axis[3] = {0, s.swapped ? 2 : 1, s.swapped ? 1 : 2};
   unsigned room = MAX_CELLS_INVERSE;
@@ -112,6 +127,9 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks)
       L->halved = p->level[l + 1].A->n[axis[2]] < from->A->n[axis[2]];
       L->averaged = restricts_averages(L, from->restrict_);
     }
+    const int has_moves = s.has_rows && l < last && from->operator_dependent;
+    L->rows = (int)s.quads, s.quads += s.has_rows ? QUADS * L->inner : 0;
+    L->moves = has_moves ? (int)s.moves : -1, s.moves += has_moves ? 2 * L->inner : 0;
     L->u = s.fields, s.fields += 2 * L->colour;
     if (L->inner > THREADS || L->colour > 0xffff) return fused_state{};
     L->words = s.pairs, s.pairs += L->inner;
@@ -119,7 +137,8 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks)
     room = residual > room ? residual : room;
   }
   for (int l = 0; l < last; l++) room = find_gathering(&s.level[l], &s.level[l + 1], &p->level[l].prolong[axis[2]], room);
-  s.inverse = 2 * s.level[last].inner <= MAX_CELLS_INVERSE ? take(&s, 1 + MAX_CELLS_INVERSE * INVERSE_PITCH, sizeof(real)) : -1;
+  const size_t number = s.has_rows ? sizeof(inverse_number<1>) : sizeof(inverse_number<0>);
+  s.inverse = 2 * s.level[last].inner <= MAX_CELLS_INVERSE ? take(&s, 1 + MAX_CELLS_INVERSE * INVERSE_PITCH, number) : -1;
   s.bytes = (s.bytes + 15) / 16 * 16, s.pairs = (s.pairs + 3) / 4 * 4;
   s.fields = (s.fields + 3) / 4 * 4, s.r = s.fields;
   for (int l = 0; l < p->levels; l++) s.level[l].f = s.r, s.r += 2 * s.level[l].inner;
@@ -127,13 +146,20 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks)
   return s;
 }
 
-static size_t memory_of(const fused_state *s) { return s->bytes + s->pairs * sizeof(unsigned) + s->all * sizeof(scalar); }
-static size_t table_bytes(const fused_state *s) { return s->bytes + (size_t)s->blocks * s->pairs * sizeof(unsigned); }
+/* Bytes of a block's words, rows and moves. */
+static size_t words_of(const fused_state *s) { return s->pairs * sizeof(unsigned); }
+static size_t rows_of(const fused_state *s) { return s->quads * sizeof(real_quad); }
+static size_t moves_of(const fused_state *s) { return s->moves * sizeof(real_quad); }
 
-static decltype(&fused_kernel<0>) kernel_of(const fused_state *s)
+static size_t memory_of(const fused_state *s) { return s->bytes + words_of(s) + rows_of(s) + s->all * sizeof(scalar); }
+static size_t table_bytes(const fused_state *s) { return s->bytes + (size_t)s->blocks * (words_of(s) + rows_of(s) + moves_of(s)); }
+
+static decltype(&fused_kernel<0, 0>) kernel_of(const fused_state *s)
 {
-  static constexpr decltype(&fused_kernel<0>) kernels[] = {fused_kernel<NOTHING>, fused_kernel<IMAGES>, fused_kernel<SEAMS>};
-  return kernels[s->beyond_walls];
+  static constexpr decltype(&fused_kernel<0, 0>) kernels[] = {fused_kernel<NOTHING, 0>, fused_kernel<IMAGES, 0>,
+                                                              fused_kernel<SEAMS, 0>};
+  static constexpr decltype(&fused_kernel<0, 0>) with_rows[] = {fused_kernel<NOTHING, 1>, fused_kernel<IMAGES, 1>};
+  return (s->has_rows ? with_rows : kernels)[s->beyond_walls];
 }
 
 /* The configuration of a launch of one cluster. */
@@ -188,19 +214,21 @@ static fused_state plan(const gmg_exec *e, const gmg_bottom_problem *p)
 
 static int fits(const gmg_exec *e, const gmg_bottom_problem *p)
 {
+  const int has_rows = !is_constant(p);
   if (p->coarse_kind != GMG_COARSE_CG) return 0;
   for (int l = 0; l < p->levels; l++) {
     const gmg_bottom_level *L = &p->level[l];
-    if (L->A->cells > MAX_CELLS_CLUSTER || gmg_coefficients_of(L->A) != GMG_CONSTANT) return 0;
+    if (L->A->cells > MAX_CELLS_CLUSTER) return 0;
     for (int a = 0; a < 3; a++) {
       if (L->A->wraps[a] && L->A->n[a] == 1 && l + 1 < p->levels) return 0; /* its neighbour is itself */
-      if (!has_equal_couplings(L, a)) return 0;
+      if (has_rows && gmg_odd_seam(L->A, a)) return 0;
       if (l + 1 == p->levels) continue;
       if (L->restrict_[a].width > MAX_TAPS || L->prolong[a].width > 2) return 0;
       if (L->restrict_[a].width > L->restrict_[a].cols || L->prolong[a].width > L->prolong[a].cols) return 0;
     }
   }
-  return p->level[p->levels - 1].A->cells <= MAX_CELLS_WARP && plan(e, p).blocks > 0;
+  const fused_state s = p->level[p->levels - 1].A->cells <= MAX_CELLS_WARP ? plan(e, p) : fused_state{};
+  return s.blocks > 0 && (!has_rows || s.inverse >= 0);
 }
 
 static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
@@ -216,12 +244,18 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
     const gmg_bottom_level *L = &p->level[l];
     gmg_maps restrict_ = {}, prolong = {}; /* axes in the kernel's order */
     for (int a = 0; a < 3; a++) restrict_.m[a] = L->restrict_[axis[a]], prolong.m[a] = L->prolong[axis[a]];
-    gmg_launch(e, "small levels", prepare_kernel, grid, *L->A, s->level[l], restrict_, prolong, s->swapped, L->omega, l < last,
-               (real *)tables, (unsigned *)(tables + s->bytes), s->pairs);
+    gmg_launch(e, "small levels", prepare_kernel, grid, *L->A, s->level[l], restrict_, prolong, s->swapped, L->omega, s->has_rows,
+               l < last, (real *)tables, (unsigned *)(tables + s->bytes), s->pairs);
+    if (s->has_rows)
+      gmg_launch(e, "small levels", GMG_BY_KIND(L->A, rows_kernel), grid, *L->A, s->level[l], gmg_maps_of(L->prolong), s->swapped,
+                 (real)L->omega, (real_quad *)(tables + s->bytes + (size_t)s->blocks * words_of(s)), s->quads, s->blocks,
+                 s->moves);
   }
+  const gmg_operator *C = p->level[last].A;
+  const auto invert = s->has_rows ? GMG_BY_KIND(C, invert_kernel, 1) : invert_kernel<GMG_CONSTANT, 0>;
   if (s->inverse >= 0)
-    gmg_launch(e, "small levels", invert_kernel, one_block, *p->level[last].A, s->level[last], s->swapped, s->singular,
-               (real *)tables + s->inverse);
+    gmg_launch(e, "small levels", invert, one_block, *C, s->level[last], s->swapped, s->singular, p->level[last].volume,
+               (real *)tables, s->inverse);
   return GMG_OK;
 }
 
@@ -247,6 +281,6 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
   gmg_cuda_note(gmg_device_of(e), error, "small levels");
 }
 
-extern "C" const gmg_bottom_ops R(gmg_fused_constant_cuda) = {
-    .name = "fused levels, constant coefficients", .fits = fits,
+extern "C" const gmg_bottom_ops R(gmg_fused_levels_cuda) = {
+    .name = "fused levels", .fits = fits,
     .setup = setup, .update = update, .solve = solve};
