@@ -9,7 +9,8 @@
 
 /* Destination of the last post-smoothing step: x = scale[0] u + keep x, where u is the result of the sweep. */
 typedef struct gmg_update_target {
-  void *x;                 /* field or array of the level's size in double */
+  void *x;                 /* field or array of the level's size, in double */
+  int is_field;            /* 1: x is a field of the level, in the level's type; then scale = NULL and keep = 0 */
   gmg_layout layout;       /* its layout */
   const double *scale;     /* one double in exec's memory; NULL: 1 */
   int keep;                /* 1, or 0: x is not read, and may contain anything */

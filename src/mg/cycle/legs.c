@@ -144,7 +144,7 @@ static void buffered_down(const gmg_multigrid *m, int l, const void *f, void *u,
 
 static int buffered_up(const gmg_multigrid *m, int l, const void *f, void *u, const gmg_update_target *to)
 {
-  const gmg_update_target back = {.x = u, .layout = gmg_layout_of(&m->level[l].A)};
+  const gmg_update_target back = {.x = u, .is_field = 1, .layout = gmg_layout_of(&m->level[l].A)};
   (void)fused_up_to(m, l, f, m->level[l].r, to ? *to : back, m->level[l + 1].u); /* cannot fail: double_buffered() promised it */
   return to != NULL;
 }

@@ -100,12 +100,13 @@ static int goes_in_one_pass(const gmg_operator *A)
 }
 
 /* Passes of one sweep in 3D: plain; from zero; from zero with restriction; with an update in double; with prolongation and
-   update. */
+   update; with prolongation to another field of floats. */
 static const plane_pass passes[] = {PLANE_PASS(2, 0),
                                     PLANE_PASS(2, PASS_FROM_ZERO),
                                     PLANE_PASS(2, PASS_FROM_ZERO | PASS_RESTRICT),
                                     PLANE_PASS_IN_FLOAT(2, PASS_UPDATE),
                                     PLANE_PASS(2, PASS_UPDATE | PASS_PROLONG),
+                                    PLANE_PASS_IN_FLOAT(2, PASS_PROLONG),
                                     {-1}};
 
 /* NULL if there is no such pass. */
@@ -239,7 +240,7 @@ static int postsmooth_update(const gmg_smoother_level *l, void *state, const voi
                              const gmg_update_target *to)
 {
   const red_black_state *r = (const red_black_state *)state;
-  const int kind = PASS_UPDATE | (to->coarse ? PASS_PROLONG : 0);
+  const int kind = plane_pass_to(to);
   if (!r->fused || steps < 1 || (to->coarse && steps > 1)) return 0;
 #if GMG_REAL_F32
   if (l->A->dim == 2) {
@@ -250,7 +251,7 @@ static int postsmooth_update(const gmg_smoother_level *l, void *state, const voi
   if (!pass_of(l, r, kind) || !update_has_offsets(to) || (to->coarse && !planes_can_prolong(to, l->A, &r->blocks))) return 0;
   sweep(l, state, f, u, steps - 1, leg);
   const uniform_level s = level_of(l, r, leg);
-  fused_sweep(l, r, s, kind, f, u, NULL, NULL, update_of(to, l->A), restriction_output{});
+  fused_sweep(l, r, s, kind, f, u, to->x, to->x, update_of(to, l->A), restriction_output{});
   return 1;
 }
 

@@ -345,8 +345,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
     place_side(tile, stage);
     fill(tile);
     /* steps whose loads all exist, and none is across a seam */
-    const int plain_from = max((low_row + 1) / 2, 4),
-              plain_to = wraps && (first < 0 || first + planes > s.n[2]) ? -1 : (high_row - 5) / 2;
+    const int plain_from = max((low_row + 1) / 2, 4), plain_to = (min(high_row, s.n[2] - 1 - first) - 5) / 2;
     face_lines<kind> lines;
     if (by_lines)
       lines.begin(s, f, stage, (int)threadIdx.x, begin[0] - 1,

@@ -95,7 +95,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALF_SWEEPS
     const int J = gmg_restrict_row(maps, J0, J1, first + p, r, &g);
     if (J >= J0) b.x.write_pairs(coarse + (J * coarse_row + b.i / 2), g.part);
   };
-  for_steps<SLOTS>(HALF_SWEEPS + MARGIN + 2 + late, b.folded ? -1 : b.exist_end - AHEAD + late,
+  for_steps<SLOTS>(HALF_SWEEPS + MARGIN + 2 + late, b.plain_end - AHEAD + late,
                    b.own + MARGIN + HALF_SWEEPS + 2 + late, late, step);
 }
 

@@ -72,7 +72,7 @@ template <class shape> struct row_block {
   int begin, own, first, rows;                    /* own: own rows; rows: all rows of the block */
   int exist_begin, exist_end;                     /* exist_begin .. exist_end - 1: rows that exist */
   int low, top, wall_low, wall_high;              /* low .. top - 1: rows that are relaxed; rows at walls */
-  int folded;                                     /* the block crosses the seam of a periodic axis */
+  int plain_end;                                  /* rows from here on are beyond the end of the axis, or do not exist */
 
   __device__ __forceinline__ row_block(const uniform_level &s, int b, int lane)
       : begin_x(b % s.count[0] * s.own[0]), end_x(min(begin_x + s.own[0], s.n[0])), i(begin_x + LANE_COLS * (lane - 1)),
@@ -83,7 +83,7 @@ template <class shape> struct row_block {
     exist_begin = s.ends[2] ? 0 : max(0, -first), exist_end = s.ends[2] ? rows : min(rows, s.n[2] - first);
     low = shape::restricts ? exist_begin : max(exist_begin, 1), top = shape::restricts ? exist_end : min(exist_end, rows - 1);
     wall_low = s.ends[2] ? -64 : -first, wall_high = s.ends[2] ? -64 : s.n[2] - 1 - first;
-    folded = s.ends[2] && (first < 0 || first + rows > s.n[2]);
+    plain_end = min(exist_end, s.n[2] - first);
   }
   __device__ __forceinline__ int is_row(int q) const { return q >= exist_begin && q < exist_end; }
   /* offset of row q from a field's first unknown; plain: without wrapping */
@@ -102,7 +102,8 @@ template <int columns> struct row_weights {
 };
 
 /* Calls step(checks, t, q) for `last` steps in rounds of SLOTS. t is the step in its round. Row q = step - late is the newest one.
-   Whole rounds from step plain_from to plain_to need no checks, because all their rows exist and none is at a wall. */
+   Whole rounds from step plain_from to plain_to need no checks, because all their rows exist, none is at a wall, and none is beyond
+   an end of the axis. */
 template <int SLOTS, class Step>
 static __device__ __forceinline__ void for_steps(int plain_from, int plain_to, int last, int late, const Step &step)
 {
@@ -293,7 +294,7 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
     if (is_own(p)) put_cells(b.x, o.x + in_x, scale, done, old[t % 2]);
     if (o.keep && is_own(p + 2)) old[t % 2] = cells_of(b.x, o.x + (in_x + 2 * (s.layout.plane + o.plane_gap)));
   };
-  for_steps<SLOTS>(HALF_SWEEPS + 3 + late, b.folded ? -1 : b.exist_end - AHEAD + late, own + 2 + HALF_SWEEPS + late, late, step);
+  for_steps<SLOTS>(HALF_SWEEPS + 3 + late, b.plain_end - AHEAD + late, own + 2 + HALF_SWEEPS + late, late, step);
 }
 
 /* One warp per block; `all` blocks, in one pass or more. Only a plain pass uses the order of blocks. */
