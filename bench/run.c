@@ -31,7 +31,7 @@ static gmg_status prepare(bench_job *job, const bench_row *row)
   job->problem.beta = job->beta;
   if (row->smoother) job->params.smoother = gmg_smoother_by_name(row->smoother);
   if (row->rtol > 0) job->params.rtol = row->rtol;
-  job->params.check_every = row->check_every ? row->check_every : GMG_NONE;
+  if (row->rtol == 0) job->params.check_every = row->check_every ? row->check_every : GMG_NONE; /* solves: the default */
   job->params.fmg = row->fmg;
   job->params.precision = row->precision;
   job->params.direct = row->directly ? GMG_DIRECT_ALWAYS : GMG_DIRECT_NEVER;

@@ -72,8 +72,9 @@ typedef enum { GMG_F64, GMG_F32 } gmg_type;
 typedef enum { GMG_CELL, GMG_VERTEX } gmg_centering;
 /** Kind of boundary condition on a face of the box. Dirichlet is the default. */
 typedef enum { GMG_DIRICHLET, GMG_NEUMANN, GMG_ROBIN, GMG_PERIODIC } gmg_bc;
-/** Multigrid cycle. AUTO selects F cycles for an array beta, unless coarsening is black box, and for a cell-centred problem with a
- *  box stencil. Otherwise, and always if a symmetric cycle is required, it selects V cycles. */
+/** Multigrid cycle. AUTO selects F cycles for an array beta, unless coarsening is black box or, on CUDA, there are few unknowns
+ *  (docs/api/params.md), and for a cell-centred problem with a box stencil. Otherwise, and always if a symmetric cycle is required,
+ *  it selects V cycles. */
 typedef enum { GMG_CYCLE_AUTO, GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F } gmg_cycle_kind;
 /** Krylov acceleration. AUTO selects flexible CG for an array beta or a strongly stretched axis, and none otherwise. Without
  *  acceleration a solve with an array beta may diverge. CG requires a symmetric cycle, and so a smoother with an adjoint;
@@ -286,8 +287,8 @@ typedef struct gmg_params {
                                       f_eff is f with the boundary values folded in. Dirichlet values enter it as g / h^2, and can
                                       dominate it on fine grids. If f_eff = 0, rtol is relative to the first residual. */
   double atol;                   /**< Absolute tolerance (0). */
-  int check_every;               /**< Cycles between measurements of the residual (1). GMG_NONE: max_cycles cycles, nothing is
-                                      measured. */
+  int check_every;               /**< Cycles between measurements of the residual. GMG_NONE: max_cycles cycles, nothing is measured.
+                                      0: 1 or, in mixed precision on large grids without a monitor, up to 3, as the target needs. */
   gmg_precision precision;       /**< Type in which cycles compute (GMG_PRECISION_AUTO). */
   int report_level_times;        /**< 1: the report includes the time on each level on a device, too (0). This costs events on
                                       the stream, and an occasional wait for them. Host contexts always report it. */
@@ -355,7 +356,8 @@ typedef struct gmg_plan_info {
   int pre;                                /**< Smoothing steps before the coarse-grid correction. 0: none. */
   int post;                               /**< Smoothing steps after the coarse-grid correction. 0: none. */
   int max_cycles;                         /**< Maximum number of cycles. 0: none. */
-  int check_every;                        /**< Cycles between measurements of the residual. 0: nothing is measured. */
+  int check_every;                        /**< Cycles between measurements of the residual, at most if it was not given. 0: nothing
+                                               is measured. */
   unsigned warnings;                      /**< Bits of gmg_warning. */
   char text[1024];                        /**< The warnings in words, one per line. Empty if there are none. */
   gmg_coarsening coarsening;              /**< The operators of coarse grids that will be used. */
@@ -378,12 +380,13 @@ typedef struct gmg_report {
   double residual0;               /**< ||f_eff - A u||_2 of the guess. With a full multigrid start: of u = 0. */
   double residual;                /**< ||f_eff - A u||_2 at the end. NaN if never measured. */
   double factor;                  /**< Convergence factor: geometric mean of the residual reduction per cycle, over the last five
-                                       cycles at most. With check_every > 1: over as few measurements as cover five cycles. */
+                                       cycles, or a few more if the residual before them was not measured. */
   double target;                  /**< The solve ends when residual <= target. */
   double floor;                   /**< Estimated rounding floor of the residual, about eps ||A|| ||u||. 0 if it was not needed. */
   double seconds;                 /**< Duration of the call, in seconds. */
-  const double *history;          /**< Residual after each measured cycle. history[0] = residual0. BORROWED. */
-  int history_length;             /**< Number of entries of history. */
+  const double *history;          /**< history[i]: residual after i cycles, NaN if it was not measured. history[0] = residual0,
+                                       history[cycles] = residual. BORROWED. */
+  int history_length;             /**< Number of entries of history: cycles + 1, or 0 if nothing was measured. */
   const gmg_level_report *level;  /**< One entry per level, finest first. BORROWED. */
   int levels;                     /**< Number of entries of level. */
   int singular;                   /**< 1 if the problem is singular. u then has zero mean. */

@@ -11,7 +11,14 @@
 gmg_params params_for_cycles(void)
 {
   gmg_params q = gmg_params_default();
-  q.direct = GMG_DIRECT_NEVER, q.coarsening = GMG_COARSENING_DISCRETIZE;
+  q.direct = GMG_DIRECT_NEVER, q.coarsening = GMG_COARSENING_DISCRETIZE, q.check_every = 1;
+  return q;
+}
+
+gmg_params params_for_cycles_of(const gmg_problem *p)
+{
+  gmg_params q = params_for_cycles();
+  if (p->beta || p->beta_face[0]) q.cycle = GMG_CYCLE_F;
   return q;
 }
 

@@ -32,6 +32,8 @@ static inline int count_or_none(int count) { return count ? count : GMG_NONE; }
 /* The default parameters, but always with cycles, on grids that are discretised again. Most tests are about these, and would see none
    where a direct solve is faster, or where beta is rough. */
 gmg_params params_for_cycles(void);
+/* With an array beta AUTO selects the cycle by the backend. Tests that compare backends, or iterations, take F cycles there. */
+gmg_params params_for_cycles_of(const gmg_problem *p);
 
 /* Whether to run a case of a test's tables. With GMG_TEST_EVERY and GMG_TEST_MOST: every GMG_TEST_EVERY-th case of those with at
    most GMG_TEST_MOST unknowns. bench/checks.py sets both, because compute-sanitizer makes a case ten to fifty times slower. The

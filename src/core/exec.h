@@ -34,8 +34,9 @@ typedef struct gmg_correction {
   int low;
 } gmg_correction;
 
-/* Whether the host waits for the result of an operation. With GMG_ENQUEUE the operation returns NaN at once. */
-typedef enum { GMG_ENQUEUE, GMG_WAIT } gmg_wait;
+/* Whether the host waits for the result of an operation. With GMG_ENQUEUE the operation returns NaN at once. With GMG_IN_LOOP, too:
+   it is being recorded as a part of a loop (gmg_graph_ops), and the device tests the result. */
+typedef enum { GMG_ENQUEUE, GMG_WAIT, GMG_IN_LOOP } gmg_wait;
 
 /* Scalars of the direction p in conjugate gradients, in exec's memory. All zeros: there is no direction yet. */
 typedef struct gmg_cg_scalars {
@@ -113,6 +114,7 @@ typedef struct gmg_loop {
   gmg_stopping_state state; /* in: before the first cycle; out: after the last */
   int measures_first;       /* the loop also measures the first residual, which gives the state */
   int ends_if_badly_scaled; /* a low-precision residual that is not well scaled (scale.h) ends the loop */
+  double least;             /* a residual that is not larger ends the loop */
   int max_cycles;
 } gmg_loop;
 
@@ -121,8 +123,8 @@ typedef struct gmg_loop {
    keep their addresses. */
 typedef struct gmg_graph gmg_graph;
 typedef struct gmg_graph_ops {
-  /* Begins to record. loop: the work is a cycle whose residual is tested by gmg_operator_ops::loop_residual. Returns 0 if recording
-     is not possible. */
+  /* Begins to record. loop: the work is a cycle whose residual is tested by gmg_operator_ops::loop_residual, or by an operation
+     with GMG_IN_LOOP. Returns 0 if recording is not possible. */
   int (*begin)(gmg_context *c, int loop);
   int (*measures_first)(gmg_context *c); /* whether a loop can measure its first residual (gmg_loop::measures_first) */
   /* Begins the body of a loop. measures_first: gmg_operator_ops::loop_first_residual was recorded before the body, with the

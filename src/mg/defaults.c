@@ -51,7 +51,7 @@ const gmg_option gmg_cycle_options[] = {GMG_OPTION(COUNT, fmg, 0, 1, 100),
                                         GMG_OPTION(INT, symmetric, 0, 0, 1),
                                         GMG_OPTION(INT, max_levels, 0, 0, GMG_MAX_LEVELS),
                                         GMG_OPTION(COUNT, max_cycles, 100, 1, 1000000),
-                                        GMG_OPTION(COUNT, check_every, 1, 1, 1000000),
+                                        GMG_OPTION(COUNT, check_every, 0, 1, 1000000),
                                         GMG_OPTION(INT, report_level_times, 0, 0, 1),
                                         GMG_ENUM_OPTION(cycle, cycle, GMG_CYCLE_AUTO),
                                         GMG_ENUM_OPTION(restriction, restriction, GMG_RESTRICT_AUTO),
@@ -79,6 +79,7 @@ gmg_params gmg_params_resolved(const gmg_params *given, const gmg_problem *probl
   if (p.accel == GMG_ACCEL_AUTO)
     p.accel = array || gmg_worst_stretch(&medium) > GMG_STRETCH_LIMIT ? GMG_ACCEL_FLEXIBLE_CG : GMG_ACCEL_NONE;
   if (given->coarse == GMG_COARSE_AUTO && gmg_operator_kind_of(problem) != &gmg_seven_point) p.coarse = GMG_COARSE_DENSE;
+  if (given->check_every == 0) p.check_every = 1; /* precision.c may choose more */
   if (p.rtol == 0) p.rtol = gmg_type_traits_of(problem->type)->rtol;
   if (!p.async.seed) p.async.seed = 1;
   if (!p.smoother) p.smoother = gmg_smoother_by_name(default_smoother);

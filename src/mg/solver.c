@@ -75,6 +75,7 @@ static gmg_status take_arguments(gmg_solver *s, gmg_context *c, const gmg_proble
   /* With a stencil a slow solve keeps its F cycles: on merged cells V cycles converge more slowly. */
   s->cycle_is_auto = copied.cycle == GMG_CYCLE_AUTO && !s->problem.stencil;
   s->coarse_is_auto = copied.coarse == GMG_COARSE_AUTO;
+  s->checks_are_auto = copied.check_every == 0;
   const gmg_layout f = gmg_array_of_f(&s->problem, NULL).layout, u = gmg_array_of_u(&s->problem, NULL).layout;
   const gmg_layout own = gmg_layout_packed(f.n);
   s->layouts = (gmg_residual_layouts){f, u, own}, s->layouts_with_f_eff = (gmg_residual_layouts){own, u, own};
@@ -125,6 +126,16 @@ static void choose_coarsening(gmg_solver *s, const gmg_problem *p)
   if (s->coarse_is_auto && !s->coefficients.asymmetry[0]) q->coarse = GMG_COARSE_DENSE, s->coarse_ops = gmg_coarsest_of(q->coarse);
 }
 
+/* Replaces the F cycle that AUTO chooses for arrays. On a small grid of a device launches count, and an F cycle has more of them. A
+   ball in which beta is 1e4 times larger, on an H200: 512^2 in 1.21 instead of 1.80 ms, 64^3 in 0.97 instead of 1.12 ms, with 9
+   and 10 iterations instead of 7 and 8; 101^3 and 2048^2 take the same time. */
+static void choose_cycle(gmg_solver *s)
+{
+  static const size_t MAX_CELLS_LAUNCHES[2][4] = {{0}, {0, 0, 1 << 20, 1 << 18}}; /* [gmg_backend][dim] */
+  const size_t *n = s->problem.n, most = MAX_CELLS_LAUNCHES[s->context->backend][s->problem.dim];
+  if (s->cycle_is_auto && n[0] * n[1] * n[2] <= most) s->params.cycle = GMG_CYCLE_V;
+}
+
 gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *given, const gmg_params *given_params, int dry)
 {
   GMG_TRY(take_arguments(s, c, given, given_params, dry));
@@ -142,6 +153,7 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *gi
   GMG_TRY(gmg_check_symmetry(s, p, &s->coefficients));
   choose_smoother(s, p);
   choose_coarsening(s, p);
+  choose_cycle(s);
   s->singular = gmg_is_singular(p, s->coefficients.sigma_most);
   s->mg.up = s->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP;
   s->clock.timer = -1;

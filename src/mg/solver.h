@@ -105,6 +105,7 @@ struct gmg_solver {
   int cycle_is_auto;        /* params.cycle was GMG_CYCLE_AUTO, and a slow solve may change it */
   int coarse_is_auto;       /* params.coarse was GMG_COARSE_AUTO */
   int smoother_is_auto;     /* gmg_leaves_smoother_open() */
+  int checks_are_auto;      /* params.check_every was 0 and is a maximum: a solve measures the residual where it needs to */
   int singular;
   int symmetric;         /* the cycle is to be its own adjoint: the upward leg sweeps in reversed order */
   int has_boundary_values; /* some face was given boundary values other than 0, now or earlier */
@@ -294,6 +295,7 @@ static inline void gmg_running_end(gmg_solver *const *s) { (*s)->running = NULL;
 double gmg_norm_bound(const gmg_solver *s, const gmg_operator *A); /* a bound of ||A|| without the array sigma */
 double gmg_floor_estimate(const gmg_solver *s);       /* a priori estimate of ||r|| / ||f|| for a smooth f */
 double gmg_low_floor(const gmg_solver *s, const gmg_operator *A); /* that estimate for operator A in low precision */
+double gmg_low_floor_of(const gmg_solver *s, const gmg_operator *A, double u_over_f); /* the same for ||u|| / ||f|| */
 double gmg_fmg_rounding(const gmg_solver *s, const gmg_operator *A); /* estimated rounding / error of the scheme of a full multigrid
                                                                         start, up to a constant */
 double gmg_floor_of(gmg_solver *s, const void *u);    /* unit roundoff times || |A| |u| ||_2 */

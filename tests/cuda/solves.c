@@ -131,7 +131,7 @@ static void hard_solves_agree(void **state)
                 absorbing(3, 48, 1e8, GMG_CELL), checkerboard(2, 64, 1e3, GMG_CELL)};
   static const char *const names[] = {"ball 1e4", "ball 1e-4, vertices", "ball 1e6", "stretch 10", "sigma 1e8", "checkerboard"};
   for (int i = 0; i < 6; i++) {
-    gmg_params q = params_for_cycles();
+    gmg_params q = params_for_cycles_of(&m[i].p);
     solves(names[i], &m[i].p, q, 3);
     q.precision = GMG_PRECISION_SAME;
     solves(names[i], &m[i].p, q, 3);

@@ -36,6 +36,26 @@ static void nothing_blocked(const char *name, size_t before)
   if (blocking != before) fail_msg("%s: %zu calls that may wait for the device", name, blocking - before);
 }
 
+/* Number of measured norms in a report, and of those that are more than half the norm measured before. */
+static size_t norms_of(const gmg_report *r)
+{
+  size_t norms = 0;
+  for (int i = 0; i < r->history_length; i++) norms += !isnan(r->history[i]);
+  return norms;
+}
+
+static size_t slow_norms_of(const gmg_report *r)
+{
+  double before = INFINITY;
+  size_t slow = 0;
+  for (int i = 0; i < r->history_length; i++) {
+    if (isnan(r->history[i])) continue;
+    slow += r->history[i] > 0.5 * before;
+    before = r->history[i];
+  }
+  return slow;
+}
+
 static void unmeasured(const char *name, const gmg_problem *p, gmg_params q, gmg_precision precision)
 {
   q.precision = precision, q.check_every = GMG_NONE, q.max_cycles = 4, q.coarse_rtol = 1e-6;
@@ -137,7 +157,7 @@ static void accelerations_wait_for_nothing(void **state)
   free_medium(&m);
 }
 
-/* A solve waits once for every measured residual, and `more` times besides: once for the norms of f and of the first residual,
+/* A solve waits once for every measured residual, unless its iterations are recorded, and `more` times besides: once for the norms of f and of the first residual,
    except after a full multigrid start, which waits for its own cycle; in a singular problem also for the mean of f, and for
    the norm of the guess. Nothing else waits while every iteration at least halves the
    residual, and it is far from the target and from rounding. */
@@ -155,10 +175,13 @@ static void measured(const char *name, const gmg_problem *p, gmg_params q, size_
     e->vector->fill(e, unknowns(p), 0, u.at[0]);
     const size_t before = gmg_cuda_synchronisations(c);
     assert_int_equal(gmg_solve(s, f.at[0], u.at[0], &r), GMG_NOT_CONVERGED);
-    const size_t waits = gmg_cuda_synchronisations(c) - before, expected = (size_t)r.history_length - 1 + more;
+    const size_t waits = gmg_cuda_synchronisations(c) - before, expected = norms_of(&r) - 1 + more;
     assert_int_equal(r.cycles, q.max_cycles);
-    for (int i = 1; i < r.history_length; i++) assert_true(r.history[i] < 0.5 * r.history[i - 1]);
-    if (waits != expected) fail_msg("%s, %d iterations: the host waited %zu times, not %zu", name, q.max_cycles, waits, expected);
+    assert_int_equal(slow_norms_of(&r), 0);
+    /* recorded iterations wait once in all, but for the first */
+    const size_t loops = q.check_every == 1 && repeat && q.max_cycles > 1, at_least = loops ? more + 2 + (q.fmg > 0) : expected;
+    if (waits > expected || waits < at_least || (repeat == 2 && waits != at_least))
+      fail_msg("%s, %d iterations, solve %d: the host waited %zu times, not %zu", name, q.max_cycles, repeat, waits, at_least);
   }
   end_twin(&f), end_twin(&u);
   gmg_solver_destroy(s);
@@ -224,9 +247,7 @@ static void small_calls_only_enqueue(void **state)
    most. */
 static size_t waits_for_the_truth(const gmg_report *r)
 {
-  size_t looks = 1;
-  for (int i = 1; i < r->history_length; i++) looks += r->history[i] > 0.5 * r->history[i - 1];
-  return 3 * looks;
+  return 3 * (1 + slow_norms_of(r));
 }
 
 /* A measured solve waits once for every norm in its report. The norm of f comes with the first residual, except in an accelerated
@@ -262,8 +283,8 @@ static void only_norms_are_read(void **state)
         assert_ok(c, gmg_solve(s, f.at[0], u.at[0], &r));
         const size_t waits = gmg_cuda_synchronisations(c) - before;
         const size_t more = q.accel == GMG_ACCEL_FLEXIBLE_CG ? 1 + waits_for_the_truth(&r) : 0;
-        if (waits > (size_t)r.history_length + more)
-          fail_msg("%s, %s: %d cycles, %d norms, %zu waits", plain[i].name, solves[k].name, r.cycles, r.history_length, waits);
+        if (waits > norms_of(&r) + more)
+          fail_msg("%s, %s: %d cycles, %d norms, %zu waits", plain[i].name, solves[k].name, r.cycles, (int)norms_of(&r), waits);
         end_twin(&f), end_twin(&u);
         gmg_solver_destroy(s);
         gmg_context_destroy(c);

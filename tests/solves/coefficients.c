@@ -10,7 +10,7 @@
 /* Iterations with default parameters from a zero start; f = 1 or random. */
 static gmg_report iterations(const medium *m, int random)
 {
-  const gmg_params q = params_for_cycles();
+  const gmg_params q = params_for_cycles_of(&m->p);
   const size_t N = unknowns(&m->p);
   double *f = field(N, 1), *u = field(N, 0);
   gmg_report r;

@@ -207,7 +207,8 @@ static void check_every(void **state)
   session s = begin_solver(&p, &params, 1);
   assert_ok(s.context, solve_in(&s, f, u, &report));
   assert_int_equal(report.cycles % 3, 0);
-  assert_int_equal(report.history_length, 1 + report.cycles / 3);
+  assert_int_equal(report.history_length, 1 + report.cycles);
+  for (int i = 0; i < report.history_length; i++) assert_int_equal(!isnan(report.history[i]), i % 3 == 0);
   assert_below(report.factor, 0.1);
   end_solver(&s);
   params.check_every = GMG_NONE, params.max_cycles = 6;
@@ -220,6 +221,47 @@ static void check_every(void **state)
   assert_below(norm2(r, 32768), 1e-7 * norm2(f, 32768));
   end_solver(&s);
   free(f), free(u), free(r);
+}
+
+static int never_stops(void *data, int cycle, double residual, double target)
+{
+  (void)data, (void)cycle, (void)residual, (void)target;
+  return 0;
+}
+
+/* Solves of a large problem with default parameters measure the residual only where they need it: between cycles of a rough
+   residual rarely, of a smooth one as often as rounding in low precision demands. A monitor sees every cycle. */
+static void measures_rarely(void **state)
+{
+  (void)state;
+  const gmg_problem p = on_device ? make_problem(3, 256, 256, 128, GMG_CELL, "dddddd") : make_problem(2, 1024, 1024, 1, GMG_CELL, "dddd");
+  const size_t n = unknowns(&p);
+  double *f = field(n, 1), *u[2] = {field(n, 0), field(n, 0)};
+  for (int smooth = 0; smooth < 2; smooth++) {
+    gmg_report r[3];
+    int norms[3] = {0, 0, 0};
+    for (size_t c = 0; smooth && c < n; c++) f[c] = 1;
+    for (int k = 0; k < 3; k++) {
+      gmg_params q = params_for_cycles();
+      q.check_every = k == 1, q.monitor = k == 2 ? never_stops : NULL, q.deterministic = 1;
+      session s = begin_solver(&p, &q, 2);
+      memset(u[k % 2], 0, n * sizeof *u[0]);
+      assert_ok(s.context, solve_in(&s, f, u[k % 2], &r[k]));
+      assert_true(r[k].residual <= r[k].target && r[k].history_length == r[k].cycles + 1);
+      assert_true(r[k].history[0] == r[k].residual0 && r[k].history[r[k].cycles] == r[k].residual);
+      for (int i = 0; i < r[k].history_length; i++) norms[k] += !isnan(r[k].history[i]);
+      end_solver(&s);
+      if (k != 1) continue;
+      double most = 0, largest = 0;
+      for (size_t c = 0; c < n; c++) most = fmax(most, fabs(u[0][c] - u[1][c])), largest = fmax(largest, fabs(u[1][c]));
+      assert_below(most, 1e-6 * largest);
+    }
+    print_message("%s: %d cycles, %d norms; measured always: %d cycles\n", smooth ? "smooth" : "rough", r[0].cycles, norms[0], r[1].cycles);
+    assert_true(norms[1] == r[1].cycles + 1 && norms[2] == r[2].cycles + 1 && r[2].cycles == r[1].cycles);
+    assert_true(r[0].cycles <= r[1].cycles + 1);
+    if (!smooth) assert_true(r[0].cycles == r[1].cycles && norms[0] <= norms[1] - 2);
+  }
+  free(f), free(u[0]), free(u[1]);
 }
 
 /* Tolerances: relative to f, absolute, relative to the first residual if f = 0, and none needed if f = 0 and u = 0. */
@@ -286,7 +328,7 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(slow_near_the_floor_is_not_stagnated),
                                      cmocka_unit_test(monitor_stops),
                                      cmocka_unit_test(report_is_consistent),
-                                     cmocka_unit_test(check_every),
+                                     cmocka_unit_test(check_every), cmocka_unit_test(measures_rarely),
                                      cmocka_unit_test(stopping_rules),
                                      cmocka_unit_test(not_converged_returns_the_iterate)};
   return run_selected(tests);

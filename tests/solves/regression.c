@@ -140,6 +140,7 @@ static entry run_medium(const test_case *c, gmg_params params)
   entry e;
   snprintf(e.name, sizeof e.name, "%dD %-6s %s %zu^%d %s", c->dim, centerings[c->centering], c->medium->name, n, c->dim,
            c->smoother);
+  if (params.cycle == GMG_CYCLE_AUTO) params.cycle = params_for_cycles_of(&m.p).cycle;
   e.factor = factor_of(&m.p, params, 8); /* after more cycles a fast solve is at the rounding floor */
   free_medium(&m);
   return e;

@@ -1,5 +1,5 @@
 /* Decisions between the cycles of a replayed solve (graph.cu), made on the device by the kernel that sums a residual. A separate
-   kernel would take as long as a pass over a small level. Included by graph.cu and by the stencil's norm kernels. */
+   kernel would take as long as a pass over a small level. Included by graph.cu, vector.cu and by the stencil's norm kernels. */
 #ifndef GMG_CORE_CUDA_LOOP_TEST_H
 #define GMG_CORE_CUDA_LOOP_TEST_H
 
@@ -23,7 +23,7 @@ static __device__ __forceinline__ int gmg_loop_may_go_on(const gmg_loop *l, gmg_
                                                          int cycles)
 {
   const int can_scale = gmg_can_scale_by(norm) && (!l->ends_if_badly_scaled || gmg_is_well_scaled(scaled_norm));
-  return verdict == GMG_VERDICT_CONTINUE && can_scale && cycles < l->max_cycles;
+  return verdict == GMG_VERDICT_CONTINUE && can_scale && norm > l->least && cycles < l->max_cycles;
 }
 
 /* Called before the first cycle. squares: sums of squares of the first residual and of f, or NULL if they are not computed on the

@@ -8,6 +8,7 @@ extern "C" {
 #include "core/real.h"
 
 #include "axpby.cuh"
+#include "loop_test.cuh"
 #include "core/cg_scalars.h"
 
 #include <math.h>
@@ -34,7 +35,7 @@ static __global__ void xpay_kernel(size_t n, const scalar *x, real a, scalar *y)
 
 static __global__ void __launch_bounds__(GMG_THREADS)
     step_kernel(size_t n, gmg_cg_scalars *d, const scalar *p, const scalar *q, scalar *y, scalar *r, gmg_scale *s, low_scalar *low,
-                gmg_sum_target sums)
+                gmg_sum_target sums, gmg_loop_test test)
 {
   double step;
   const int can_step = gmg_cg_step_length(d, &step), known = gmg_cg_is_known(d);
@@ -56,7 +57,9 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   if (!gmg_grid_total(t, sums)) return;
   if (!can_step) d->pq = 0; /* every thread has read it by now */
   if (!known) sums.to->first = NAN;
-  if (low) gmg_scale_note(s, s->next, sqrt(sums.to->first));
+  const double norm = sqrt(sums.to->first), scaled = low ? norm * s->next : norm;
+  if (low) gmg_scale_note(s, s->next, norm);
+  if (test.state) gmg_loop_end(test, norm, scaled);
 }
 
 static __global__ void __launch_bounds__(GMG_THREADS) norm_kernel(size_t n, const scalar *x, gmg_sum_target sums)
@@ -143,9 +146,13 @@ static void correct(const gmg_exec *e, size_t n, gmg_correction c, int keep, voi
 static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r,
                         gmg_scale *s, void *low, gmg_wait wait)
 {
-  const gmg_sum_target sums = wait ? gmg_sums_to_host(e) : gmg_sums_on_device(e);
-  gmg_launch(e, "step", step_kernel, gmg_flat_shape(n, 1), n, d, p, q, y, r, s, low, sums);
-  return wait ? sqrt(gmg_cuda_total(e, "step").first) : NAN;
+  const gmg_device *device = gmg_device_of(e);
+  const gmg_loop_test test = wait == GMG_IN_LOOP ? device->loop_test : gmg_loop_test{};
+  const gmg_sum_target sums = wait == GMG_WAIT   ? gmg_sums_to_host(e)
+                              : wait == GMG_IN_LOOP ? gmg_sums_to(e, &device->loop_state->residual)
+                                                    : gmg_sums_on_device(e);
+  gmg_launch(e, "step", step_kernel, gmg_flat_shape(n, 1), n, d, p, q, y, r, s, low, sums, test);
+  return wait == GMG_WAIT ? sqrt(gmg_cuda_total(e, "step").first) : NAN;
 }
 
 /* Unknowns that a thread loads at once, to hide the latency of memory. */

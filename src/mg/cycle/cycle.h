@@ -15,13 +15,13 @@ int gmg_cycle(const gmg_multigrid *m, int l, const void *f, void *u, gmg_cycle_k
 /* improve.c */
 void gmg_improve(gmg_solver *s, const void *f, void *u); /* one cycle in the problem's type for the caller's u. f: the caller's, or
                                                             f_eff. Only enqueues */
-/* Computes a correction to x from a residual, by a cycle from zero on level l. level[l].f holds the residual, divided by scale[0].
-   The correction is scale[0] times its result. There are two outcomes:
+/* Computes a correction to x from a residual, by `cycles` cycles on level l, the first from zero. level[l].f holds the residual,
+   divided by scale[0]. The correction is scale[0] times the result. There are two outcomes:
    - The cycle has applied the correction in its last pass: x += correction if keep = 1, x = correction if keep = 0. Returns a
      correction with z = NULL.
    - The cycle has not changed x. Returns the correction, which the caller must apply in the same way.
    at: layout of x. */
-gmg_correction gmg_correct(gmg_solver *s, int l, const double *scale, int keep, gmg_layout at, void *x);
+gmg_correction gmg_correct(gmg_solver *s, int l, int cycles, const double *scale, int keep, gmg_layout at, void *x);
 
 /* One implementation of the two legs of a cycle on a level. Chosen at create (legs.c). */
 struct gmg_legs {

@@ -106,7 +106,7 @@ static gmg_correction refine(gmg_solver *s, int l, const void *f, void *u)
       gmg_exchange(&s->exec, &A, u);
       (void)s->op->measure_residual(&s->exec, &A, f, u, divisor, NULL, r, NULL, GMG_ENQUEUE);
     }
-    c = gmg_correct(s, l, divisor, 1, at, u);
+    c = gmg_correct(s, l, 1, divisor, 1, at, u);
   }
   return c;
 }

@@ -22,11 +22,14 @@ void gmg_improve(gmg_solver *s, const void *f, void *u)
   else solve_residual(s, f, u);
 }
 
-gmg_correction gmg_correct(gmg_solver *s, int l, const double *scale, int keep, gmg_layout at, void *x)
+gmg_correction gmg_correct(gmg_solver *s, int l, int cycles, const double *scale, int keep, gmg_layout at, void *x)
 {
   const gmg_level *L = &s->level[l];
   const gmg_update_target to = {.x = x, .layout = at, .scale = scale, .keep = keep};
-  const int done = gmg_cycle(&s->mg, l, L->f, L->u, s->params.cycle, GMG_FROM_ZERO, &to);
+  gmg_start start = GMG_FROM_ZERO;
+  for (int c = 1; c < cycles; c++, start = GMG_FROM_CURRENT)
+    (void)gmg_cycle(&s->mg, l, L->f, L->u, s->params.cycle, start, NULL);
+  const int done = gmg_cycle(&s->mg, l, L->f, L->u, s->params.cycle, start, &to);
   gmg_start_timer(s, l);
   return gmg_correction_from_levels(s, done ? NULL : L->u, scale);
 }

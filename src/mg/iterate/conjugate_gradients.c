@@ -1,7 +1,7 @@
 /* Conjugate gradients, preconditioned by a cycle from zero. The flexible variant (Notay 2000; Golub, Ye 1999) allows a varying
    preconditioner, such as asynchronous cycles. Inner products are weighted by the control volumes, which makes A symmetric. All
-   scalars stay in exec's memory (core/cg_scalars.h); the host only reads the residual norm, if it is measured. Called by solve
-   through gmg_method. */
+   scalars stay in exec's memory (core/cg_scalars.h); the host only reads the residual norm, if it is measured. All iterations but
+   the first can run as a recorded loop. Called by solve through gmg_method. */
 #include "iterate.h"
 
 #include <math.h>
@@ -27,8 +27,9 @@ static double residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
 
 /* One iteration. cg_beta() and cg_direction() make p conjugate to the previous direction, with beta = -<z, A p> / <p, A p> if
    flexible, and otherwise beta = <r, z> / (previous <r, z>). */
-static void cycle(gmg_solver *s, gmg_iteration *it)
+static void cycle(gmg_solver *s, gmg_iteration *it, int count)
 {
+  (void)count; /* 1 */
   const gmg_exec *e = &s->exec;
   const gmg_operator *A = &s->finest->A;
   const gmg_level *L = &s->level[0];
@@ -46,4 +47,40 @@ static void cycle(gmg_solver *s, gmg_iteration *it)
   it->norm = s->corrections->step(s, it);
 }
 
-const gmg_method gmg_conjugate_gradients = {.norm_is_recursive = 1, .start = start, .residual = residual, .cycle = cycle};
+static int can_loop(const gmg_solver *s, const gmg_iteration *it)
+{
+  return it->has_direction && (!s->corrections->note_step || it->is_stored);
+}
+
+static void loop(gmg_solver *s, const void *f, void *u)
+{
+  gmg_iteration it = {.f = f, .u = u, .has_direction = 1, .is_stored = 1, .has_scale = 1, .wait = GMG_IN_LOOP};
+  s->exec.graph->loop_body_begin(s->context, 0);
+  cycle(s, &it, 1);
+}
+
+static void loop_begin(gmg_solver *s, gmg_iteration *it, gmg_loop *l)
+{
+  (void)it;
+  l->ends_if_badly_scaled = s->corrections->note_step != NULL;
+  l->least = gmg_type_traits_of(s->problem.type)->epsilon * l->state.f_norm; /* below it solve looks at the true residual */
+}
+
+static void loop_end(gmg_solver *s, gmg_iteration *it, const gmg_loop *l, const double *norms, int cycles)
+{
+  (void)l;
+  for (int i = 0; i < cycles; i++) {
+    it->norm = norms[i];
+    if (s->corrections->note_step) s->corrections->note_step(it, norms[i]);
+  }
+}
+
+const gmg_method gmg_conjugate_gradients = {.norm_is_recursive = 1,
+                                            .cycles_at_once = 1,
+                                            .start = start,
+                                            .residual = residual,
+                                            .cycle = cycle,
+                                            .loop = loop,
+                                            .can_loop = can_loop,
+                                            .loop_begin = loop_begin,
+                                            .loop_end = loop_end};

@@ -73,7 +73,12 @@ double gmg_floor_estimate(const gmg_solver *s)
 
 double gmg_low_floor(const gmg_solver *s, const gmg_operator *A)
 {
-  return MEASURED_OVER_BOUND * unit_roundoff(gmg_type_traits_of(s->problem.type)->narrower) * amplification(s, A);
+  return gmg_low_floor_of(s, A, amplification(s, A) / gmg_norm_bound(s, A));
+}
+
+double gmg_low_floor_of(const gmg_solver *s, const gmg_operator *A, double u_over_f)
+{
+  return MEASURED_OVER_BOUND * unit_roundoff(gmg_type_traits_of(s->problem.type)->narrower) * gmg_norm_bound(s, A) * u_over_f;
 }
 
 /* Rounding errors of the residual are noise. The part in a smooth mode is 1 / sqrt(unknowns). The error of the scheme is about 1 /

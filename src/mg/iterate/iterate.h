@@ -14,6 +14,7 @@ typedef struct gmg_iteration {
   int has_direction; /* conjugate gradients: there is a direction */
   /* In low precision, what the host knows of the residual in level[0].f and of its scale: */
   int is_stored;     /* level[0].f holds the residual of u, well scaled */
+  double stored_norm, corrected_norm; /* about the norm of level[0].f, and of level[0].f before the last correction */
   int has_scale;     /* solver.scales->residual.next is about 1 / norm of the residual */
   double scale_norm; /* 1 / scales->residual.next; 0: the host does not know it */
 } gmg_iteration;
@@ -21,17 +22,20 @@ typedef struct gmg_iteration {
 /* A method: how a cycle improves u. Chosen at create. */
 typedef struct gmg_method {
   int norm_is_recursive; /* residual norms are computed by recursion, and rounding makes them drift from the true ones */
+  int cycles_at_once;    /* maximum count of cycle() */
   /* Starts the iteration at the current u, and discards recursions. Computes the norm if it->wait is set. */
   void (*start)(gmg_solver *s, gmg_iteration *it);
   /* Returns ||r||_2 of the current u and, unless f_norm is NULL, ||f||_2. Blocks. */
   double (*residual)(gmg_solver *s, gmg_iteration *it, double *f_norm);
-  /* One cycle. Computes the norm if it->wait is set. */
-  void (*cycle)(gmg_solver *s, gmg_iteration *it);
+  /* Runs `count` cycles. Computes the norm after the last one if it->wait is set. */
+  void (*cycle)(gmg_solver *s, gmg_iteration *it, int count);
   /* Adds a correction (of a full multigrid start) to u, and starts the iteration there. */
   void (*start_from)(gmg_solver *s, gmg_iteration *it, gmg_correction c);
   /* Work to be recorded as a loop: the first residual if the backend can measure it, then a cycle and its residual. NULL: not
      available. */
   gmg_work *loop;
+  /* Whether the iteration is in a state in which the loop can go on. NULL: always, also at its first residual. */
+  int (*can_loop)(const gmg_solver *s, const gmg_iteration *it);
   /* Called before and after a recorded loop runs. loop_begin may be NULL. */
   void (*loop_begin)(gmg_solver *s, gmg_iteration *it, gmg_loop *loop);
   void (*loop_end)(gmg_solver *s, gmg_iteration *it, const gmg_loop *loop, const double *norms, int cycles);
@@ -55,6 +59,9 @@ typedef struct gmg_correction_ops {
   gmg_correction (*precondition)(gmg_solver *s, gmg_iteration *it);
   /* Takes a step of the acceleration along its direction. Returns the residual norm. */
   double (*step)(gmg_solver *s, gmg_iteration *it);
+  /* Notes the norm after a step of a recorded loop. The device requires well scaled residuals there. NULL: there is nothing to
+     note, and nothing is scaled */
+  void (*note_step)(gmg_iteration *it, double norm);
   /* Sets f and u for a watched cycle (cycle/watch.c): the right-hand side and a copy of the iterate or, if cycles compute
      corrections, its residual and 0. If the iterate is not finite, u is 1, and a residual is 0. The caller's u is unchanged; f_eff
      may change. */
@@ -99,14 +106,17 @@ typedef struct gmg_progress {
   double blown_up;       /* with recursive norms: the last residual that was too large, from which the recursion restarted */
   double mean_removed;
   int cycles;            /* number of cycles so far */
-  int measured;          /* number of measured residuals, the entries of the solver's history */
+  int measured;          /* number of measured residuals */
+  int since;             /* cycles from the residual before the last one to the last one */
+  double rounding;       /* estimated: low precision does not reduce the residual by a smaller factor before it is measured */
   gmg_graph *loop;       /* recorded cycles and residuals; NULL: the host enqueues them */
 } gmg_progress;
 
 /* stepper.c */
 void gmg_step(gmg_solver *s, gmg_progress *p);      /* Runs cycles up to the next measured residual; the first call measures that of
                                                        the guess. A recorded loop runs as long as the stopping rule allows. */
-void gmg_one_cycle(gmg_solver *s, gmg_progress *p); /* one cycle, or the full multigrid start */
+void gmg_run_cycles(gmg_solver *s, gmg_progress *p, int count); /* that many cycles, at most gmg_method::cycles_at_once. The first
+                                                                   may be a full multigrid start, with count = 1 */
 
 static inline double gmg_residual_now(const gmg_progress *p) { return p->state.norm; }
 

@@ -5,11 +5,11 @@
 
 #include <math.h>
 
-/* Runs a cycle for the stored residual: x = keep x + correction. Returns what is left to add to x. z = NULL: a fused leg has added
+/* Runs cycles for the stored residual: x = keep x + correction. Returns what is left to add to x. z = NULL: a fused leg has added
    it. */
-static gmg_correction correction_for(gmg_solver *s, int keep, void *x)
+static gmg_correction correction_for(gmg_solver *s, int cycles, int keep, void *x)
 {
-  return gmg_correct(s, 0, &s->scales->residual.divisor, keep, s->layouts.u, x);
+  return gmg_correct(s, 0, cycles, &s->scales->residual.divisor, keep, s->layouts.u, x);
 }
 
 /* Measures the residual of u. Unless low is NULL, stores it in level[0].f, divided by divisor[0] or, with divisor = NULL, by the
@@ -29,6 +29,7 @@ static void note_low_residual(gmg_iteration *it, double norm)
 {
   const double scale_norm = it->has_scale ? it->scale_norm : 1;
   it->norm = norm;
+  it->stored_norm = norm / scale_norm;
   it->is_stored = !(scale_norm > 0) || !gmg_can_scale_by(norm) || gmg_is_well_scaled(norm / scale_norm);
   it->has_scale = 1;
   if (isnan(norm)) it->scale_norm = 0;
@@ -42,6 +43,7 @@ static void store_residual(gmg_solver *s, gmg_iteration *it)
   if (!it->has_scale) (void)measure(s, it, &s->scales->one, NULL, NULL, GMG_ENQUEUE);
   it->has_scale = 1;
   (void)measure(s, it, NULL, s->level[0].f, NULL, GMG_ENQUEUE);
+  it->stored_norm = 1;
   it->is_stored = 1;
 }
 
@@ -88,18 +90,19 @@ static void improve(gmg_solver *s, const void *f, void *u)
 {
   gmg_iteration it = {.f = f, .u = u, .has_scale = 1};
   store_residual(s, &it);
-  gmg_add_correction(s, correction_for(s, 1, u), u);
+  gmg_add_correction(s, correction_for(s, 1, 1, u), u);
 }
 
-static void cycle(gmg_solver *s, gmg_iteration *it)
+static void cycle(gmg_solver *s, gmg_iteration *it, int count)
 {
-  if (!it->wait && it->has_scale && !it->is_stored) {
+  if (count == 1 && !it->wait && it->has_scale && !it->is_stored) {
     it->norm = NAN;
     it->scale_norm = 0;
     gmg_replay(s, improve, it->f, it->u);
   } else {
     store_residual(s, it);
-    correct(s, it, NULL, correction_for(s, 1, it->u));
+    it->corrected_norm = it->stored_norm;
+    correct(s, it, NULL, correction_for(s, count, 1, it->u));
   }
   if (!it->keeps_mean) gmg_project_u(s, it->u);
 }
@@ -121,7 +124,7 @@ static void loop(gmg_solver *s, const void *f, void *u)
     s->op->loop_first_residual(&s->exec, &A, f, u, &s->scales->one, &s->scales->residual, s->level[0].f);
   }
   s->exec.graph->loop_body_begin(s->context, with_first);
-  const gmg_correction c = correction_for(s, 1, u);
+  const gmg_correction c = correction_for(s, 1, 1, u);
   exchange_corrected(s, c, u);
   s->op->loop_residual(&s->exec, &A, c, f, u, &s->scales->residual, s->level[0].f);
   gmg_loop_project_u(s, u);
@@ -143,7 +146,9 @@ static void loop_end(gmg_solver *s, gmg_iteration *it, const gmg_loop *l, const 
   for (int i = 0; i < cycles; i++) note_low_residual(it, norms[i]);
 }
 
-const gmg_method gmg_refinement = {.start = start,
+/* cycles_at_once: low precision resolves the result of about three cycles. */
+const gmg_method gmg_refinement = {.cycles_at_once = 3,
+                                   .start = start,
                                    .residual = residual,
                                    .cycle = cycle,
                                    .start_from = start_from,
@@ -200,7 +205,7 @@ static gmg_status create(gmg_solver *s)
 static void apply(gmg_solver *s, const void *r, void *z)
 {
   s->vector->normalize_to_low(&s->exec, s->finest->A.cells, r, &s->scales->residual, s->level[0].f);
-  const gmg_correction c = correction_for(s, 0, z);
+  const gmg_correction c = correction_for(s, 1, 0, z);
   if (c.z) gmg_array_correct(&s->exec, s->layouts.u, c, 0, z);
 }
 
@@ -250,4 +255,5 @@ const gmg_correction_ops gmg_corrections_low_precision = {.precision = GMG_PRECI
                                          .apply = apply,
                                          .precondition = precondition,
                                          .step = step,
+                                         .note_step = note_low_residual,
                                          .begin_watch = begin_watch};

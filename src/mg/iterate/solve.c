@@ -48,7 +48,7 @@ static gmg_status stagnated(gmg_solver *s, const gmg_progress *p)
 /* Judges the last residual again, with a corrected norm. */
 static void judge_again(gmg_solver *s, gmg_progress *p, double norm)
 {
-  s->history[p->measured - 1] = norm;
+  s->history[p->cycles] = norm;
   p->state = p->before;
   p->verdict = gmg_judge_next(&p->rule, &p->state, norm);
 }
@@ -87,9 +87,9 @@ static int is_at_floor(gmg_solver *s, gmg_progress *p)
 static void reconsider_cycle(gmg_solver *s, gmg_progress *p)
 {
   enum { MIN_CYCLES = 12, SPAN = 6 };
-  const double *now = s->history + p->measured - 1;
-  if (!s->cycle_is_auto || s->params.cycle == GMG_CYCLE_V || p->cycles < MIN_CYCLES || p->measured <= SPAN) return;
-  if (now[0] < pow(p->rule.rate_slow, SPAN) * now[-SPAN]) return;
+  if (!s->cycle_is_auto || s->params.cycle == GMG_CYCLE_V || p->cycles < MIN_CYCLES) return;
+  const double *now = s->history + p->cycles;
+  if (!(now[0] >= pow(p->rule.rate_slow, SPAN) * now[-SPAN])) return; /* also if that residual was not measured */
   s->params.cycle = GMG_CYCLE_V;
   s->method->start(s, &p->it);
 }
@@ -220,7 +220,7 @@ static gmg_status solve(gmg_solver *s, gmg_progress *p)
   gmg_status status = GMG_OK;
   if (s->params.check_every > 0) status = run(s, p);
   else
-    while (p->cycles < s->params.max_cycles) gmg_one_cycle(s, p);
+    while (p->cycles < s->params.max_cycles) gmg_run_cycles(s, p, 1);
   gmg_project_u(s, p->it.u);
   return status;
 }
@@ -257,19 +257,23 @@ static void stop_clock(gmg_solver *s)
   for (int l = 0; l < s->levels; l++) s->report[l].seconds = s->clock.seconds[l];
 }
 
-/* Geometric mean over the last five cycles at most. A full multigrid start counts only if there are no other cycles. */
+/* Geometric mean over the last five cycles, or over as few more as lie between measured residuals. A full multigrid start counts
+   only if there is no other measured residual. */
 static double mean_factor(const gmg_solver *s, const gmg_progress *p)
 {
-  const int last = p->measured - 1, skip = s->params.fmg > 0 && last > 1;
-  const int every = s->params.check_every > 0 ? s->params.check_every : 1;
-  int steps = (5 + every - 1) / every; /* entries of the history */
-  if (steps > last - skip) steps = last - skip;
-  if (steps < 1) return NAN;
-  const int first = last - steps;
-  /* the last entry may cover fewer cycles than the others */
-  const int from_cycle = first * every, cycles = p->cycles - from_cycle;
-  if (!(s->history[first] > 0)) return 0;
-  return pow(s->history[last] / s->history[first], 1.0 / cycles);
+  const double *h = s->history;
+  const int last = p->cycles;
+  int lowest = 0, first;
+  if (s->params.fmg > 0) {
+    lowest = 1;
+    while (lowest < last && isnan(h[lowest])) lowest++;
+    if (lowest == last) lowest = 0;
+  }
+  if (last == 0) return NAN;
+  first = last - 5 > lowest ? last - 5 : lowest;
+  while (first > lowest && isnan(h[first])) first--;
+  if (!(h[first] > 0)) return 0;
+  return pow(h[last] / h[first], 1.0 / (last - first));
 }
 
 static void fill_report(const gmg_solver *s, const gmg_progress *p, double seconds, gmg_report *r)
@@ -277,13 +281,13 @@ static void fill_report(const gmg_solver *s, const gmg_progress *p, double secon
   const unsigned traits = gmg_smoother_traits(&s->params, s->exec.threads);
   *r = (gmg_report){.cycles = p->cycles,
                     .residual0 = p->measured > 0 ? s->history[0] : NAN,
-                    .residual = p->measured > 0 ? s->history[p->measured - 1] : NAN,
+                    .residual = p->measured > 0 ? s->history[p->cycles] : NAN,
                     .factor = p->measured > 0 ? mean_factor(s, p) : NAN,
                     .target = p->state.target,
                     .floor = p->floor,
                     .seconds = seconds,
                     .history = s->history,
-                    .history_length = p->measured,
+                    .history_length = p->measured > 0 ? p->cycles + 1 : 0,
                     .level = s->report,
                     .levels = s->levels,
                     .singular = s->singular,

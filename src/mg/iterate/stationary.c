@@ -30,8 +30,9 @@ static double residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
   return it->norm;
 }
 
-static void cycle(gmg_solver *s, gmg_iteration *it)
+static void cycle(gmg_solver *s, gmg_iteration *it, int count)
 {
+  (void)count; /* 1 */
   if (it->wait) gmg_improve(s, it->f, it->u);
   else gmg_replay(s, gmg_improve, it->f, it->u);
   if (!it->keeps_mean) gmg_project_u(s, it->u);
@@ -62,7 +63,7 @@ static void loop_end(gmg_solver *s, gmg_iteration *it, const gmg_loop *l, const 
 }
 
 const gmg_method gmg_stationary = {
-    .start = start, .residual = residual, .cycle = cycle, .loop = loop, .loop_end = loop_end};
+    .cycles_at_once = 1, .start = start, .residual = residual, .cycle = cycle, .loop = loop, .loop_end = loop_end};
 
 /* --- a correction for a residual --------------------------------------------------------------------------------------- */
 

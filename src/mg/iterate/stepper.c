@@ -5,12 +5,16 @@
 
 #include <math.h>
 
-static void note_residual(gmg_solver *s, gmg_progress *p, double norm)
+/* The residual after p->cycles cycles, of which the last `since` were run since the residual before it. */
+static void note_residual(gmg_solver *s, gmg_progress *p, int since, double norm)
 {
   p->before = p->state;
   p->verdict = p->measured ? gmg_judge_next(&p->rule, &p->state, norm)
                            : gmg_judge_first(&p->rule, &p->state, norm, p->state.f_norm);
-  s->history[p->measured++] = norm;
+  p->measured++;
+  p->since = since;
+  for (int back = 1; back < since; back++) s->history[p->cycles - back] = NAN;
+  s->history[p->cycles] = norm;
 }
 
 /* --- by the host --------------------------------------------------------------------------------------------------------- */
@@ -43,22 +47,79 @@ static void full_multigrid(gmg_solver *s, const void *f, gmg_iteration *it)
   s->method->start(s, it);
 }
 
-void gmg_one_cycle(gmg_solver *s, gmg_progress *p)
+static int is_start(const gmg_solver *s, const gmg_progress *p) { return p->cycles == 0 && s->params.fmg > 0; }
+
+void gmg_run_cycles(gmg_solver *s, gmg_progress *p, int count)
 {
   p->it.keeps_mean = gmg_keeps_mean(&p->state);
-  if (p->cycles++ == 0 && s->params.fmg > 0) full_multigrid(s, p->f, &p->it);
-  else s->method->cycle(s, &p->it);
+  if (is_start(s, p)) full_multigrid(s, p->f, &p->it);
+  else s->method->cycle(s, &p->it, count);
+  p->cycles += count;
   gmg_start_timer(s, 0);
+}
+
+/* The maximum number of cycles without a residual of the problem between them. A coarse solver alone always starts from zero. */
+static int cycles_at_once(const gmg_solver *s, const gmg_progress *p)
+{
+  return s->levels == 1 || is_start(s, p) ? 1 : s->method->cycles_at_once;
+}
+
+/* --- how many cycles between residuals ----------------------------------------------------------------------------------- */
+
+static const double BEST_RATE = 0.02;   /* of a cycle, but for the first ones */
+static const double SMOOTH_RATE = 0.05; /* of the smooth error in a cycle */
+
+/* How many cycles will meet the target, if they reduce the residual like the last ones; fewer if rounding would spoil them. */
+static int cycles_to_target(const gmg_solver *s, const gmg_progress *p)
+{
+  static const double MARGIN = 4;
+  const int knows_rate = p->cycles > (s->params.fmg > 0), most = s->params.check_every;
+  const double seen = knows_rate ? pow(p->state.rate, 1.0 / p->since) : BEST_RATE, rate = fmax(fmin(seen, 1), BEST_RATE);
+  double left = p->state.norm, reduced = 1;
+  int count = 0;
+  do left *= rate, reduced *= BEST_RATE, count++;
+  while (count < most && left > p->state.target && reduced > MARGIN * p->rounding);
+  return count;
+}
+
+/* Estimates p->rounding before the cycles after the last residual. Rounding errors are proportional to the correction, and a smooth
+   correction is large beside its residual. Before the first cycle it may be smooth. The first correction on level 1 shows how large
+   it was. Later ones follow from the rates. */
+static void estimate_rounding(gmg_solver *s, gmg_progress *p)
+{
+  const gmg_operator *A = &s->finest->A;
+  const gmg_level *C = &s->level[1];
+  if (p->measured == 1) p->rounding = gmg_low_floor(s, A);
+  if (p->cycles == 0 || p->state.rate == 0) return;
+  if (p->measured == 2) {
+    const double u = s->levels_exec->vector->norm2(s->levels_exec, C->A.cells, C->u) * sqrt((double)A->cells / (double)C->A.cells);
+    p->rounding = fmin(p->rounding, gmg_low_floor_of(s, A, u / p->it.corrected_norm / pow(SMOOTH_RATE, p->since - 1)));
+  }
+  p->rounding *= pow(SMOOTH_RATE, p->since) / p->state.rate;
+}
+
+/* The number of cycles until the next residual that is measured. */
+static int cycles_to_measure(gmg_solver *s, gmg_progress *p)
+{
+  const int every = s->params.check_every, left = s->params.max_cycles - p->cycles;
+  int wanted = every - p->cycles % every;
+  if (s->checks_are_auto && every > 1) {
+    estimate_rounding(s, p);
+    wanted = is_start(s, p) ? 1 : cycles_to_target(s, p);
+  }
+  return wanted < left ? wanted : left;
 }
 
 static void step_and_wait(gmg_solver *s, gmg_progress *p)
 {
-  do {
-    const int next = p->cycles + 1;
-    p->it.wait = next % s->params.check_every == 0 || next >= s->params.max_cycles ? GMG_WAIT : GMG_ENQUEUE;
-    gmg_one_cycle(s, p);
-  } while (!p->it.wait);
-  note_residual(s, p, s->method->residual(s, &p->it, NULL));
+  const int wanted = cycles_to_measure(s, p);
+  for (int done = 0, count; done < wanted; done += count) {
+    const int most = cycles_at_once(s, p), left = wanted - done;
+    count = most < left ? most : left;
+    p->it.wait = count == left ? GMG_WAIT : GMG_ENQUEUE;
+    gmg_run_cycles(s, p, count);
+  }
+  note_residual(s, p, wanted, s->method->residual(s, &p->it, NULL));
 }
 
 /* --- by a recorded loop -------------------------------------------------------------------------------------------------- */
@@ -76,7 +137,7 @@ static gmg_graph *recorded_loop(gmg_solver *s, const gmg_progress *p)
 static void step_by_loop(gmg_solver *s, gmg_progress *p, int with_first)
 {
   gmg_loop loop = {.rule = p->rule, .state = p->state, .measures_first = with_first};
-  double *norms = s->history + p->measured + with_first;
+  double *norms = s->history + p->cycles + 1;
   loop.max_cycles = s->params.monitor ? 1 : s->params.max_cycles - p->cycles;
   GMG_AT_LEVEL(s, 0, "cycles");
   if (s->method->loop_begin) s->method->loop_begin(s, &p->it, &loop);
@@ -84,10 +145,12 @@ static void step_by_loop(gmg_solver *s, gmg_progress *p, int with_first)
   s->method->loop_end(s, &p->it, &loop, norms, cycles);
   if (with_first) {
     p->state.f_norm = loop.state.f_norm;
-    note_residual(s, p, loop.state.first);
+    note_residual(s, p, 0, loop.state.first);
   }
-  for (int i = 0; i < cycles; i++) note_residual(s, p, norms[i]);
-  p->cycles += cycles;
+  for (int i = 0; i < cycles; i++) {
+    p->cycles++;
+    note_residual(s, p, 1, norms[i]);
+  }
 }
 
 /* --- both steppers ------------------------------------------------------------------------------------------------------- */
@@ -97,14 +160,20 @@ static void measure_first(gmg_solver *s, gmg_progress *p)
 {
   double *f_norm = isnan(p->state.f_norm) ? &p->state.f_norm : NULL;
   const double norm = s->params.fmg > 0 ? p->state.f_norm : s->method->residual(s, &p->it, f_norm);
-  note_residual(s, p, norm);
+  note_residual(s, p, 0, norm);
+}
+
+static int can_loop(gmg_solver *s, const gmg_progress *p, int is_first)
+{
+  if (s->method->can_loop) return s->method->can_loop(s, &p->it);
+  return is_first ? gmg_loop_measures_first(s) : !is_start(s, p);
 }
 
 void gmg_step(gmg_solver *s, gmg_progress *p)
 {
-  const int before = p->measured, is_first = before == 0, is_start = p->cycles == 0 && s->params.fmg > 0;
+  const int before = p->measured, is_first = before == 0;
   if (is_first) p->loop = recorded_loop(s, p);
-  if (p->loop && (is_first ? gmg_loop_measures_first(s) : !is_start)) step_by_loop(s, p, is_first);
+  if (p->loop && can_loop(s, p, is_first)) step_by_loop(s, p, is_first);
   if (p->measured > before) return;
   if (is_first) measure_first(s, p);
   else step_and_wait(s, p);
