@@ -1,7 +1,7 @@
 /* Dense factors for tiny coarsest grids. Called through gmg_bottom_ops. W A, with the control volumes W, is symmetric unless the
    problem says otherwise. It is factored on the host, in double: by Cholesky, or by LU if it is not symmetric. If constants are in
    its null space, the last diagonal entry is increased, which for data of zero mean only sets the last unknown to 0. On a backend
-   with `product` the inverse is uploaded after every factorisation, and a solve is one matrix-vector product. */
+   with `product` a solve is one product with the inverse. The backend computes it, or the host after LU. */
 #include "core/layout.h"
 #include "kernels.h"
 #include "lu.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_CELLS = 1024, GROUP = 16 /* columns of the inverse that are computed at once */ };
+enum { MAX_CELLS = 1024 };
 
 typedef struct {
   double *factor; /* [n][n], lower triangle; both triangles of LU */
@@ -19,9 +19,9 @@ typedef struct {
   double *volume; /* [n] control volumes */
   double *b;      /* [n] */
   void *unit, *image; /* fields in exec's memory, for assembly */
-  double *inverse;    /* [n][n] of A; only if the backend has `product`, as the next two */
-  double *columns;    /* [n][GROUP] */
-  void *on_backend;        /* copy of the inverse in exec's memory */
+  double *inverse;    /* [n][n] of A; only if the backend has `product`, as those below */
+  void *on_backend;        /* the inverse in exec's memory */
+  void *weights, *work;    /* in exec's memory: volume; work space of invert_dense() */
 } dense;
 
 static size_t matrix_bytes(size_t n) { return n * n * sizeof(double); }
@@ -53,40 +53,33 @@ static int factorise(double *l, int *first, size_t n)
   return 1;
 }
 
-/* Solves L L^T y = x for several right-hand sides, x[n][width]; y replaces x. */
-static void substitute(const double *l, const int *first, size_t n, size_t width, double *x)
+/* Solves L L^T y = x; y replaces x. */
+static void substitute(const double *l, const int *first, size_t n, double *x)
 {
   for (size_t i = 0; i < n; i++) {
-    double *restrict xi = x + i * width;
-    for (size_t k = (size_t)first[i]; k < i; k++)
-      for (size_t c = 0; c < width; c++) xi[c] -= l[i * n + k] * x[k * width + c];
-    for (size_t c = 0; c < width; c++) xi[c] /= l[i * n + i];
+    for (size_t k = (size_t)first[i]; k < i; k++) x[i] -= l[i * n + k] * x[k];
+    x[i] /= l[i * n + i];
   }
   for (size_t i = n; i-- > 0;) {
-    const double *restrict xi = x + i * width;
-    for (size_t c = 0; c < width; c++) x[i * width + c] /= l[i * n + i];
-    for (size_t k = (size_t)first[i]; k < i; k++)
-      for (size_t c = 0; c < width; c++) x[k * width + c] -= l[i * n + k] * xi[c];
+    x[i] /= l[i * n + i];
+    for (size_t k = (size_t)first[i]; k < i; k++) x[k] -= l[i * n + k] * x[i];
   }
 }
 
-static void solve_with(const dense *d, size_t n, size_t width, double *x)
+static void solve_with(const dense *d, size_t n, double *x)
 {
   if (d->is_lu) gmg_lu_substitute(d->factor, d->exchanged, n, x);
-  else substitute(d->factor, d->first, n, width, x);
+  else substitute(d->factor, d->first, n, x);
 }
 
-/* A^-1 = (W A)^-1 W, by groups of columns. */
+/* A^-1 = (W A)^-1 W after LU, by columns. */
 static void upload_inverse(const gmg_exec *e, dense *d, size_t n)
 {
-  const size_t most = d->is_lu ? 1 : GROUP;
-  for (size_t begin = 0; begin < n; begin += most) {
-    const size_t width = n - begin < most ? n - begin : most;
-    memset(d->columns, 0, n * width * sizeof *d->columns);
-    for (size_t c = 0; c < width; c++) d->columns[(begin + c) * width + c] = 1;
-    solve_with(d, n, width, d->columns);
-    for (size_t i = 0; i < n; i++)
-      for (size_t c = 0; c < width; c++) d->inverse[i * n + begin + c] = d->columns[i * width + c] * d->volume[begin + c];
+  for (size_t c = 0; c < n; c++) {
+    memset(d->b, 0, n * sizeof *d->b);
+    d->b[c] = 1;
+    solve_with(d, n, d->b);
+    for (size_t i = 0; i < n; i++) d->inverse[i * n + c] = d->b[i] * d->volume[c];
   }
   e->memory->upload(e->context, d->on_backend, d->inverse, matrix_bytes(n));
 }
@@ -147,31 +140,39 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
   if (e->dry) return GMG_OK;
   assemble(e, d, A, p->singular);
   d->is_lu = !p->is_symmetric;
+  const int on_backend = d->on_backend && !d->is_lu;
+  if (on_backend) e->memory->upload(e->context, d->on_backend, d->factor, matrix_bytes(n));
   if (!(d->is_lu ? gmg_lu_factorise(d->factor, d->exchanged, n) : factorise(d->factor, d->first, n)))
     return gmg_fail(e->context, GMG_ERR_UNSUPPORTED, "%s%sparams.coarse = GMG_COARSE_DENSE: the coarsest grid's matrix (%zu "
                     "unknowns)%s", p->penalty, p->penalty[0] ? ": " : "", n,
                     d->is_lu ? ", which is not symmetric, is singular up to rounding" : " is not positive definite");
-  if (d->on_backend) upload_inverse(e, d, n);
+  if (on_backend) {
+    e->memory->upload(e->context, d->weights, d->volume, n * sizeof *d->volume);
+    gmg_coarse_kernels_of(e)->invert_dense(e, n, d->weights, d->work, d->on_backend);
+  } else if (d->on_backend) upload_inverse(e, d, n);
   return GMG_OK;
 }
 
 static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
 {
   const size_t n = p->level[0].A->cells;
-  const int by_product = gmg_coarse_kernels_of(e)->product != NULL; /* otherwise the host substitutes */
+  const gmg_coarse_kernels *kernels = gmg_coarse_kernels_of(e);
+  const int by_product = kernels->product != NULL; /* otherwise the host substitutes */
+  const size_t host_bytes = (by_product ? 2 : 1) * matrix_bytes(n) + 2 * n * (sizeof(double) + sizeof(int));
   void *matrices;
   GMG_TRY(gmg_exec_alloc_state(e, "coarse Cholesky state", sizeof(dense), state));
-  const size_t columns = 2 + (by_product ? GROUP : 0), host_bytes = (by_product ? 2 : 1) * matrix_bytes(n) +
-                                                                      n * (columns * sizeof(double) + 2 * sizeof(int));
   GMG_TRY(gmg_exec_alloc_state(e, "coarse Cholesky factor", host_bytes, &matrices));
   dense *d = *state;
   GMG_TRY(gmg_exec_alloc(e, "coarse Cholesky fields", n * e->real_size, &d->unit));
   GMG_TRY(gmg_exec_alloc(e, "coarse Cholesky fields", n * e->real_size, &d->image));
-  if (by_product) GMG_TRY(gmg_exec_alloc(e, "inverse of the coarsest grid", matrix_bytes(n), &d->on_backend));
+  if (by_product) {
+    GMG_TRY(gmg_exec_alloc(e, "inverse of the coarsest grid", matrix_bytes(n), &d->on_backend));
+    GMG_TRY(gmg_exec_alloc(e, "inverse of the coarsest grid", n * sizeof *d->volume, &d->weights));
+    GMG_TRY(gmg_exec_alloc(e, "inverse of the coarsest grid", kernels->invert_work(n), &d->work));
+  }
   d->volume = matrices, d->b = d->volume + n;
   d->factor = d->b + n, d->inverse = d->factor + n * n;
-  d->columns = d->inverse + (by_product ? n * n : 0);
-  d->exchanged = (int *)(d->columns + (by_product ? GROUP * n : 0)), d->first = d->exchanged + n;
+  d->exchanged = (int *)(d->inverse + (by_product ? n * n : 0)), d->first = d->exchanged + n;
   return GMG_OK;
 }
 
@@ -187,7 +188,7 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
   } else {
     gmg_exec_read_reals(e, f, n, d->b);
     for (size_t i = 0; i < n; i++) d->b[i] *= d->volume[i];
-    solve_with(d, n, 1, d->b);
+    solve_with(d, n, d->b);
     gmg_exec_write_reals(e, u, n, d->b);
   }
   if (p->singular) gmg_grid_ops_of(e)->remove_mean(e, p->level[0].A, p->level[0].volume, u);

@@ -16,6 +16,10 @@ typedef struct gmg_coarse_kernels {
   void (*invert)(const gmg_exec *e, const gmg_bottom_problem *problem, void *inverse);
   /* y = m x, where m is a matrix of n x n doubles in exec's memory */
   void (*product)(const gmg_exec *e, size_t n, const void *m, const void *x, void *y);
+  /* m = m^-1 diag(w) for a symmetric positive definite m of n x n doubles, where w has n doubles. All are in exec's memory, `work`
+     has invert_work(n) bytes. Only enqueues. */
+  void (*invert_dense)(const gmg_exec *e, size_t n, const void *w, void *work, void *m);
+  size_t (*invert_work)(size_t n);
   const gmg_bottom_ops *fused_levels;
   const struct gmg_tensor_ops *tensor; /* the direct solver for separable problems */
 } gmg_coarse_kernels;

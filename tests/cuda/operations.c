@@ -470,11 +470,51 @@ static void operations_agree_on_faces(void **state)
   }
 }
 
+/* The inverse of a dense symmetric positive definite matrix, times weights of the columns: A (A^-1 W) = W. */
+static void dense_inverses_are_right(void **state)
+{
+  static const size_t sizes[] = {1, 2, 7, 31, 32, 33, 64, 100, 255, 257};
+  gmg_context *c;
+  (void)state;
+  assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
+  for (int type = 0; type < 2; type++)
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+      const size_t n = sizes[s];
+      if (!taken(n * n)) continue;
+      gmg_exec e = gmg_exec_make(c, type ? GMG_F64 : GMG_F32, 0);
+      const gmg_coarse_kernels *k = gmg_coarse_kernels_of(&e);
+      double *A = field(n * n, 41), *m = field(n * n, 0), *w = field(n, 42), most = 0;
+      void *on_device[3];
+      assert_ok(c, gmg_exec_alloc(&e, "matrix", n * n * sizeof *A, &on_device[0]));
+      assert_ok(c, gmg_exec_alloc(&e, "weights", n * sizeof *w, &on_device[1]));
+      assert_ok(c, gmg_exec_alloc(&e, "work", k->invert_work(n), &on_device[2]));
+      for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < i; j++) A[i * n + j] = A[j * n + i];
+        A[i * n + i] += (double)n, w[i] += 2;
+      }
+      e.memory->upload(c, on_device[0], A, n * n * sizeof *A), e.memory->upload(c, on_device[1], w, n * sizeof *w);
+      k->invert_dense(&e, n, on_device[1], on_device[2], on_device[0]);
+      e.memory->download(c, m, on_device[0], n * n * sizeof *m);
+      for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+          double sum = i == j ? -w[j] : 0;
+          for (size_t l = 0; l < n; l++) sum += A[i * n + l] * m[l * n + j];
+          most = !(fabs(sum) <= most) ? fabs(sum) : most;
+        }
+      print_message("%zu: %.1e\n", n, most);
+      assert_below(most, 1e-11);
+      free(A), free(m), free(w);
+      gmg_exec_release(&e);
+    }
+  gmg_context_destroy(c);
+}
+
 int main(int argc, char **argv)
 {
   only(argc, argv);
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(operations_agree), cmocka_unit_test(operations_agree_in_rows),
-                                     cmocka_unit_test(operations_agree_in_media), cmocka_unit_test(operations_agree_on_faces)};
+                                     cmocka_unit_test(operations_agree_in_media), cmocka_unit_test(operations_agree_on_faces),
+                                     cmocka_unit_test(dense_inverses_are_right)};
   return run_selected(tests);
 }

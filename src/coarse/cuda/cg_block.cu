@@ -154,5 +154,7 @@ const gmg_coarse_kernels R(gmg_coarse_kernels_cuda) = {
     .inverse_bytes = inverse_bytes,
     .invert = invert,
     .product = product,
+    .invert_dense = R(gmg_invert_cuda),
+    .invert_work = R(gmg_invert_work),
     .fused_levels = &R(gmg_fused_levels_cuda),
     .tensor = &R(gmg_tensor_solver_cuda)};
