@@ -58,27 +58,35 @@ void gmg_run_cycles(gmg_solver *s, gmg_progress *p, int count)
   gmg_start_timer(s, 0);
 }
 
-/* The maximum number of cycles without a residual of the problem between them. A coarse solver alone always starts from zero. */
-static int cycles_at_once(const gmg_solver *s, const gmg_progress *p)
-{
-  return s->levels == 1 || is_start(s, p) ? 1 : s->method->cycles_at_once;
-}
-
 /* --- how many cycles between residuals ----------------------------------------------------------------------------------- */
 
 static const double BEST_RATE = 0.02;   /* of a cycle, but for the first ones */
 static const double SMOOTH_RATE = 0.05; /* of the smooth error in a cycle */
 
+/* The number of cycles that low precision resolves, at most `most`: the last one begins well above the rounding. */
+static int resolved_cycles(double rounding, int most)
+{
+  static const double MARGIN = 4;
+  int count = 1;
+  for (double reduced = BEST_RATE; count < most && reduced > MARGIN * rounding; reduced *= BEST_RATE) count++;
+  return count;
+}
+
+/* The maximum number of cycles without a residual of the problem between them. A coarse solver alone always starts from zero. */
+static int cycles_at_once(const gmg_solver *s, const gmg_progress *p)
+{
+  const int most = s->method->cycles_at_once;
+  if (s->levels == 1 || is_start(s, p)) return 1;
+  return s->checks_are_auto ? most : resolved_cycles(gmg_low_floor(s, &s->finest->A), most);
+}
+
 /* How many cycles will meet the target, if they reduce the residual like the last ones; fewer if rounding would spoil them. */
 static int cycles_to_target(const gmg_solver *s, const gmg_progress *p)
 {
-  static const double MARGIN = 4;
-  const int knows_rate = p->cycles > (s->params.fmg > 0), most = s->params.check_every;
+  const int knows_rate = p->cycles > (s->params.fmg > 0), most = resolved_cycles(p->rounding, s->params.check_every);
   const double seen = knows_rate ? pow(p->state.rate, 1.0 / p->since) : BEST_RATE, rate = fmax(fmin(seen, 1), BEST_RATE);
-  double left = p->state.norm, reduced = 1;
-  int count = 0;
-  do left *= rate, reduced *= BEST_RATE, count++;
-  while (count < most && left > p->state.target && reduced > MARGIN * p->rounding);
+  int count = 1;
+  for (double left = rate * p->state.norm; count < most && left > p->state.target; left *= rate) count++;
   return count;
 }
 
@@ -103,7 +111,7 @@ static int cycles_to_measure(gmg_solver *s, gmg_progress *p)
 {
   const int every = s->params.check_every, left = s->params.max_cycles - p->cycles;
   int wanted = every - p->cycles % every;
-  if (s->checks_are_auto && every > 1) {
+  if (s->checks_are_auto && every > 1 && s->levels > 1) {
     estimate_rounding(s, p);
     wanted = is_start(s, p) ? 1 : cycles_to_target(s, p);
   }
