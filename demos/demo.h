@@ -100,6 +100,7 @@ enum {
   DEMO_TAKES_TUNING = 262144, /* seconds */
   DEMO_TAKES_SPHERE = 524288, /* depth, radius, density */
   DEMO_TAKES_STENCIL = 2097152, /* entries, file, operator; length, bc, type */
+  DEMO_TAKES_MEDIUM = 4194304,  /* medium, strength; centering, type */
   DEMO_TAKES_IMAGES = 1048576 /* source, target, mask, at, mixed, result, save */
 };
 
@@ -128,6 +129,8 @@ typedef struct demo_options {
   demo_entries entries;
   const char *file; /* of entries */
   int operator;
+  const char *medium; /* NULL: none */
+  double strength;    /* 0: the first of the gallery */
   const char *json, *output;
   const char *source, *target, *mask, *result, *save;
   int at[2], mixed; /* at: DEMO_NOWHERE if not given */
@@ -185,6 +188,22 @@ void demo_array_destroy(demo_array *array);
 int demo_array_zero(const demo_options *o, const demo_array *array);  /* only in the context's memory */
 int demo_array_send(const demo_options *o, const demo_array *array);  /* from host memory to the context's */
 int demo_array_fetch(const demo_options *o, const demo_array *array); /* from the context's memory to the host's */
+
+/* --- media of the gallery (medium.c) --- */
+
+/* The arrays of --medium. */
+typedef struct demo_medium {
+  const char *about, *shows; /* what the medium is; what the picture shows */
+  void *picture;             /* a field in host memory */
+  demo_array beta, face[3], sigma;
+  double *coord[3];
+} demo_medium;
+
+/* Makes --medium the problem of the options, which borrows m's arrays. Does nothing without --medium. Returns 0 or an exit code;
+   destroy m either way, after the solver. m starts with zeros. */
+int demo_medium_take(demo_options *o, demo_medium *m);
+void demo_medium_destroy(demo_medium *m);
+void demo_medium_list(void); /* prints the gallery */
 
 /* --- JSON (json.c) --- */
 

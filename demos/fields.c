@@ -70,10 +70,11 @@ static char *sidecar_path(const char *path)
   return sidecar;
 }
 
-/* One grid axis of the XDMF file: nodes, position of the first node, spacing. */
+/* One grid axis of the XDMF file: nodes, position of the first node, spacing; on a stretched axis the number of the axis. */
 typedef struct line {
   size_t nodes;
   double origin, spacing;
+  int axis;
 } line;
 
 /* Fills lines, the slowest axis first. Returns 1 for values on cells, 0 for values on nodes. */
@@ -83,9 +84,9 @@ static int grid_lines(const gmg_problem *p, line lines[3])
   for (int a = 0; a < 3; a++) {
     line *l = &lines[2 - a];
     if (a < p->dim)
-      *l = (line){p->n[a] + (size_t)on_cells, demo_position(p, a, 0) - (on_cells ? 0.5 * p->h[a] : 0), p->h[a]};
+      *l = (line){p->n[a] + (size_t)on_cells, demo_position(p, a, 0) - (on_cells ? 0.5 * p->h[a] : 0), p->h[a], a};
     else /* one thin cell, or one node */
-      *l = (line){1 + (size_t)on_cells, 0, 0.02 * demo_length(p, 0)};
+      *l = (line){1 + (size_t)on_cells, 0, 0.02 * demo_length(p, 0), a};
   }
   return on_cells;
 }
@@ -96,6 +97,31 @@ static void print_values(FILE *file, const line lines[3], const char *name, int 
           name);
   for (int i = 0; i < 3; i++) fprintf(file, "%s%.17g", i ? " " : "", spacing ? lines[i].spacing : lines[i].origin);
   fprintf(file, "</DataItem>\n");
+}
+
+/* Positions of the nodes along an axis. On stretched axes cells lie between the positions of coord. */
+static void print_nodes(FILE *file, const gmg_problem *p, const line *l)
+{
+  const double *x = p->coord[l->axis];
+  fprintf(file, "        <DataItem Dimensions=\"%zu\" NumberType=\"Float\" Precision=\"8\" Format=\"XML\">", l->nodes);
+  for (size_t i = 0; i < l->nodes; i++) {
+    const double uniform = l->origin + (double)i * l->spacing;
+    fprintf(file, "%s%.17g", i ? " " : "", !x ? uniform : p->centering == GMG_CELL ? x[i] : demo_position(p, l->axis, i));
+  }
+  fprintf(file, "</DataItem>\n");
+}
+
+static void print_geometry(FILE *file, const gmg_problem *p, const line lines[3])
+{
+  const int stretched = p->coord[0] || p->coord[1] || p->coord[2];
+  fprintf(file, "      <Topology TopologyType=\"%s\" Dimensions=\"%zu %zu %zu\"/>\n", stretched ? "3DRectMesh" : "3DCoRectMesh",
+          lines[0].nodes, lines[1].nodes, lines[2].nodes);
+  fprintf(file, "      <Geometry GeometryType=\"%s\">\n", stretched ? "VXVYVZ" : "ORIGIN_DXDYDZ");
+  if (stretched)
+    for (int i = 2; i >= 0; i--) print_nodes(file, p, &lines[i]);
+  else
+    print_values(file, lines, "Origin", 0), print_values(file, lines, "Spacing", 1);
+  fprintf(file, "      </Geometry>\n");
 }
 
 static void print_attribute(FILE *file, const gmg_problem *p, const char *name, const char *data_file, int on_cells)
@@ -117,12 +143,7 @@ static int write_xdmf(const char *path, const char *data_path, const gmg_problem
   if (!file) return 0;
   fprintf(file, "<?xml version=\"1.0\" ?>\n<Xdmf Version=\"2.0\">\n  <Domain>\n"
                 "    <Grid Name=\"gmg\" GridType=\"Uniform\">\n");
-  fprintf(file, "      <Topology TopologyType=\"3DCoRectMesh\" Dimensions=\"%zu %zu %zu\"/>\n", lines[0].nodes,
-          lines[1].nodes, lines[2].nodes);
-  fprintf(file, "      <Geometry GeometryType=\"ORIGIN_DXDYDZ\">\n");
-  print_values(file, lines, "Origin", 0);
-  print_values(file, lines, "Spacing", 1);
-  fprintf(file, "      </Geometry>\n");
+  print_geometry(file, p, lines);
   for (size_t i = 0; i < count; i++)
     if (field[i].data) print_attribute(file, p, field[i].name, data_file, on_cells);
   fprintf(file, "    </Grid>\n  </Domain>\n</Xdmf>\n");

@@ -35,6 +35,8 @@ static int alone(const gmg_problem *p, int axis)
 double demo_position(const gmg_problem *p, int axis, size_t i)
 {
   const int behind_wall = p->centering == GMG_VERTEX && p->bc[axis][0] == GMG_DIRICHLET;
+  const double *x = p->coord[axis];
+  if (x) return p->centering == GMG_CELL ? 0.5 * (x[i] + x[i + 1]) : x[i + (size_t)behind_wall];
   const double first = p->centering == GMG_CELL || alone(p, axis) ? 0.5 : behind_wall ? 1 : 0;
   return ((double)i + first) * p->h[axis];
 }

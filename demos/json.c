@@ -96,6 +96,7 @@ static int add_problem(cJSON *root, const demo_options *o, const gmg_problem *p)
   ok &= number(to, "shift", p->shift);
   ok &= text(to, "beta", p->beta ? "cells" : p->beta_face[0] ? "faces" : "one");
   ok &= text(to, "sigma", p->sigma ? "cells" : "none");
+  if (o->medium) ok &= text(to, "medium", o->medium) & number(to, "strength", o->strength);
   if (p->stencil) ok &= demo_json_numbers(to, "stencil", &p->stencil->entry[0][0][0], 27);
   ok &= text(to, "rhs", demo_word_of(demo_rhs_words, o->rhs));
   ok &= text(to, "guess", demo_word_of(demo_guess_words, o->guess));

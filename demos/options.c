@@ -1,6 +1,7 @@
 /* The command line of the demos: one table gives every option's name, argument, help text and destination. --help and
  * the messages about bad values are made from it. */
 #include "demo.h"
+#include "gallery.h"
 
 #include <getopt.h>
 #include <limits.h>
@@ -91,6 +92,11 @@ static int read_text(const row *r, const char *text, void *to)
   return *text != 0;
 }
 
+static int read_medium(const row *r, const char *text, void *to)
+{
+  return (strcmp(text, "list") == 0 || medium_kind_of(text)) && read_text(r, text, to);
+}
+
 /* A flag is 1, or its optional value. */
 static int read_flag(const row *r, const char *text, void *to)
 {
@@ -140,6 +146,7 @@ static const kind a_pair = {required_argument, read_pair, "two numbers, as in 1:
 static const kind a_range = {required_argument, read_range, "powers of ten from -300 to 300, as in -2:8", 0, 0};
 static const kind a_place = {required_argument, read_place, "two whole numbers, as in 120:-8", 0, 0};
 static const kind a_device = {required_argument, read_device, "host, cuda or cuda:N, N being the number of a device", 0, 0};
+static const kind a_medium = {required_argument, read_medium, "a medium of the gallery; --medium list prints them", 0, 0};
 static const kind a_file = {required_argument, read_text, "a file name", 0, 0};
 static const kind a_flag = {no_argument, read_flag, NULL, 1, 1};
 static const kind a_count_or_none = {optional_argument, read_flag, "nothing or a whole number from 0 up", 0, INT_MAX};
@@ -150,13 +157,16 @@ static const row table[] = {
     {"dim", "D", "number of axes (as many as --n or --length name)", DEMO_TAKES_SIZE, &a_dim, TO(dim), NULL},
     {"n", "NxNxN", "unknowns along each axis; one number: the same on all", DEMO_TAKES_SIZE, &sizes, TO(n), NULL},
     {"length", "LxLxL", "side lengths of the box (1)", DEMO_TAKES_GRID | DEMO_TAKES_STENCIL, &lengths, TO(length), NULL},
-    {"centering", NULL, "where the unknowns sit (cell)", DEMO_TAKES_GRID, &a_word, TO(problem.centering),
+    {"centering", NULL, "where the unknowns sit (cell)", DEMO_TAKES_GRID | DEMO_TAKES_MEDIUM, &a_word, TO(problem.centering),
      demo_centering_words},
     {"bc", "KIND,...", "boundary: dirichlet, neumann, robin or periodic; one for all faces or one an axis, LOWER:UPPER "
      "where they differ (dirichlet)", DEMO_TAKES_GRID | DEMO_TAKES_STENCIL, &walls, TO(walls), NULL},
     {"robin", "A:B", "Robin walls: A u + B du/dn = g (1:1)", DEMO_TAKES_GRID, &a_pair, TO(robin), NULL},
-    {"type", NULL, "real type of all fields (f64)", DEMO_TAKES_GRID | DEMO_TAKES_STENCIL, &a_word, TO(problem.type),
+    {"type", NULL, "real type of all fields (f64)", DEMO_TAKES_GRID | DEMO_TAKES_STENCIL | DEMO_TAKES_MEDIUM, &a_word, TO(problem.type),
      demo_type_words},
+    {"medium", "KIND", "coefficients or mesh of the gallery, in the unit box; `list` prints all", DEMO_TAKES_MEDIUM, &a_medium,
+     TO(medium), NULL},
+    {"strength", "X", "strength of the medium (the first of its typical strengths)", DEMO_TAKES_MEDIUM, &a_positive, TO(strength), NULL},
     {"entries", "A,B,...", "3^D entries of the stencil, axis 0 fastest, mesh widths included", DEMO_TAKES_STENCIL, &entries,
      TO(entries), NULL},
     {"file", "NAME", "a file of such numbers, separated by white space", DEMO_TAKES_STENCIL, &a_file, TO(file), NULL},
@@ -427,6 +437,7 @@ int demo_options_read(int argc, char **argv, const demo_program *about, demo_opt
     if (!r->kind->parse(r, optarg, (char *)o + r->to)) return bad_value(o, r, optarg);
   }
   if (o->help) return print_help(about);
+  if (o->medium && strcmp(o->medium, "list") == 0) return demo_medium_list(), 0;
   if (optind < argc) {
     fprintf(stderr, "%s: '%s' is not an option; see --help\n", o->program, argv[optind]);
     return 2;

@@ -81,7 +81,7 @@ static void print_problem(const demo_options *o, const gmg_problem *p)
   printf("\nbox      ");
   for (int a = 0; a < p->dim; a++) printf("%s%g", a ? " x " : "", demo_length(p, a));
   printf(", h = ");
-  for (int a = 0; a < p->dim; a++) printf("%s%.4g", a ? " x " : "", p->h[a]);
+  for (int a = 0; a < p->dim; a++) printf(p->coord[a] ? "%sstretched" : "%s%.4g", a ? " x " : "", p->h[a]);
   printf("; walls ");
   for (int a = 0; a < p->dim; a++) {
     const char *lower = demo_word_of(demo_bc_words, (int)p->bc[a][0]);

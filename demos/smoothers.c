@@ -13,7 +13,7 @@ static const demo_program about = {
     "Compares all built-in smoothers on one problem: factor and seconds per cycle, and what a solve takes. The "
     "fields written are those of the last smoother.",
     DEMO_TAKES_RUN | DEMO_TAKES_DEVICE | DEMO_TAKES_SIZE | DEMO_TAKES_GRID | DEMO_TAKES_SHIFT | DEMO_TAKES_METHOD | DEMO_TAKES_LIMIT |
-        DEMO_TAKES_REPEATS | DEMO_TAKES_RHS | DEMO_TAKES_OUTPUT,
+        DEMO_TAKES_REPEATS | DEMO_TAKES_RHS | DEMO_TAKES_OUTPUT | DEMO_TAKES_MEDIUM,
     DEMO_RANDOM, 3, 64};
 
 /* Shared by all smoothers. */
@@ -203,10 +203,13 @@ int main(int argc, char **argv)
   int code = demo_options_read(argc, argv, &about, &o);
   if (code >= 0) return code;
   bench b = {.o = &o};
+  demo_medium medium = {.about = NULL};
   code = demo_context_create(&o, &b.context);
+  if (!code) code = demo_medium_take(&o, &medium);
   if (!code) code = run(&b);
   gmg_context_destroy(b.context);
   demo_array_destroy(&b.f);
   demo_array_destroy(&b.u);
+  demo_medium_destroy(&medium);
   return code;
 }

@@ -14,7 +14,7 @@ static const demo_program about = {
     "tune",
     "Tries variants of the parameters on a problem and a device, one at a time, and prints those that make its solves faster.",
     DEMO_TAKES_RUN | DEMO_TAKES_DEVICE | DEMO_TAKES_SIZE | DEMO_TAKES_GRID | DEMO_TAKES_SHIFT | DEMO_TAKES_METHOD |
-        DEMO_TAKES_SMOOTHER | DEMO_TAKES_RHS | DEMO_TAKES_GUESS | DEMO_TAKES_LIMIT | DEMO_TAKES_TUNING,
+        DEMO_TAKES_SMOOTHER | DEMO_TAKES_RHS | DEMO_TAKES_GUESS | DEMO_TAKES_LIMIT | DEMO_TAKES_TUNING | DEMO_TAKES_MEDIUM,
     DEMO_RANDOM, 3, 64};
 
 enum { REPEATS = 25, MOST_TRIALS = 1000, TEXT = 512 };
@@ -382,11 +382,14 @@ int main(int argc, char **argv)
   tuner *t = calloc(1, sizeof *t);
   if (!t) return demo_fail(&o, "out of memory");
   t->o = &o, t->in_time = 1;
+  demo_medium medium = {.about = NULL};
   code = demo_context_create(&o, &t->context);
+  if (!code) code = demo_medium_take(&o, &medium);
   if (!code) code = run(t);
   gmg_context_destroy(t->context);
   demo_array_destroy(&t->f);
   demo_array_destroy(&t->u);
+  demo_medium_destroy(&medium);
   free(t);
   return code;
 }

@@ -1,6 +1,6 @@
 /* A gallery of media: coefficients and meshes like those that users have, as functions of place. A medium has n unknowns along each
    axis of the unit box. Random ones come from a hash of the place, so each value is the same in every run and on every machine.
-   Used by tests and bench. Calls only the public header. */
+   Used by tests, bench and demos. Calls only the public header. */
 #ifndef GMG_MEDIA_GALLERY_H
 #define GMG_MEDIA_GALLERY_H
 

@@ -3,6 +3,7 @@
 
   plot.py history FILE.json [FILE.json ...] -o OUT.png
   plot.py slice FILE.h5 [--dataset u] [--axis 2] [--index K] -o OUT.png
+  plot.py media FILE.json FILE.h5 -o OUT.png
 """
 import argparse
 import json
@@ -13,6 +14,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+from matplotlib.colors import LogNorm
 from matplotlib.ticker import MaxNLocator
 from mpl_toolkits.axes_grid1 import make_axes_locatable
 
@@ -176,6 +178,47 @@ def draw_slice(arguments):
     return figure
 
 
+def middle_plane(path, name):
+    """A 2D field, or the middle plane of a 3D field across its last axis."""
+    data, _, _ = read_field(path, name)
+    if data.ndim not in (2, 3):
+        raise PlotError(f"{path}: '{name}' has {data.ndim} axes, not 2 or 3")
+    return data if data.ndim == 2 else data[data.shape[0] // 2]
+
+
+def draw_image(figure, axes, plane, title, **colours):
+    image = axes.imshow(plane, origin="lower", aspect="equal", **colours)
+    beside = make_axes_locatable(axes).append_axes("right", size="4%", pad=0.1)
+    figure.colorbar(image, cax=beside)
+    axes.set_title(title, fontsize=10)
+    axes.set_xlabel("unknown along x")
+    axes.set_ylabel("unknown along y")
+
+
+def draw_media(arguments):
+    """A medium, the solution in it, and the convergence of the solve, side by side."""
+    report = read_json(arguments.report)
+    shows, problem = report.get("shows"), report.get("problem", {})
+    if not shows or "history" not in report:
+        raise PlotError(f"{arguments.report}: not a report of the demo media")
+    medium, u = middle_plane(arguments.file, shows), middle_plane(arguments.file, "u")
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(13.5, 4.2))
+    positive = float(medium.max()) > 0 and medium[medium > 0].max() > medium[medium > 0].min()
+    scale = {"norm": LogNorm(medium[medium > 0].min(), medium.max())} if positive else {}
+    draw_image(figure, left, medium, {"aspect": "largest mesh width over smallest"}.get(shows, shows), cmap="cividis", **scale)
+    most = float(abs(u).max())
+    draw_image(figure, middle, u, "u", cmap="RdBu_r", vmin=-most, vmax=most)
+    cycles, residuals = relative(report["history"])
+    right.semilogy(cycles, residuals, color=PALETTE[0], marker="o", markersize=4, linewidth=1.6)
+    right.set_title(f"{report['cycles']} cycles{factor_text(report.get('factor'))}", fontsize=10)
+    right.set_xlabel("cycle")
+    right.set_ylabel("residual relative to the first, ‖r‖₂ / ‖r₀‖₂")
+    right.xaxis.set_major_locator(MaxNLocator(integer=True))
+    right.grid(True, color="#cccccc", linewidth=0.7)
+    figure.suptitle(f"{problem.get('medium')}, strength {problem.get('strength'):g}: {report.get('about')}; {problem_text(report)}", fontsize=11)
+    return figure
+
+
 def parse(arguments):
     parser = argparse.ArgumentParser(description="Draws what the gmg demos write.")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -188,7 +231,11 @@ def parse(arguments):
     cutting.add_argument("--axis", type=int, default=2, help="3D: axis across the plane, 0, 1 or 2 (2)")
     cutting.add_argument("--index", type=int, help="3D: index of the plane along that axis (the middle)")
     cutting.set_defaults(draw=draw_slice)
-    for command in (history, cutting):
+    media = commands.add_parser("media", help="a medium, the solution in it, and its convergence, from the demo media")
+    media.add_argument("report", metavar="FILE.json")
+    media.add_argument("file", metavar="FILE.h5")
+    media.set_defaults(draw=draw_media)
+    for command in (history, cutting, media):
         command.add_argument("-o", "--output", required=True, metavar="OUT.png", help="picture to write")
     return parser.parse_args(arguments)
 

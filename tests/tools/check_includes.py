@@ -21,7 +21,7 @@ ALLOWED = {
     "smoothers": {"include", "core", "stencil", "smoothers"},
     "coarse": {"include", "core", "stencil", "coarse"},
     "mg": {"include", "core", "stencil", "smoothers", "coarse", "mg"},
-    "demos": {"include", "demos"},
+    "demos": {"include", "media", "demos"},
     "media": {"include", "media"},
     "bench": {"include", "media", "bench"},
     "study": {"include", "demos", "bench", "study"},

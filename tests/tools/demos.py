@@ -118,7 +118,7 @@ def bad_input(folder):
     run("layers", "--n", "20", "--max-cycles", "1", code=1, says="not converged")
     none = subprocess.run([sys.executable, ROOT / "scripts/models.py", "clone", f"{folder}/none", "-o", f"{folder}/x.png"], capture_output=True, text=True)
     check(none.returncode == 1 and "none-target.png" in none.stderr, f"models.py: {none.stderr}")
-    for demo in ("poisson", "helmholtz", "smoothers", "tune", "embed", "projection", "layers", "gravity", "screened", "stencil", "custom_smoother"):
+    for demo in ("poisson", "helmholtz", "smoothers", "tune", "embed", "projection", "layers", "gravity", "screened", "stencil", "media", "custom_smoother"):
         run(demo, "--help", says="usage")
         run(demo, "--nonsense", code=2)
 
@@ -147,6 +147,7 @@ def devices(folder):
     for demo, args in (("helmholtz", ("--n", "24")), ("smoothers", ("--n", "32")), ("embed", ("--n", "32", "--steps", "6")),
                        ("projection", ("--n", "24", "--time", "0.1")), ("layers", ("--n", "24")), ("gravity", ("--n", "32")),
                        ("screened", ("--n", "15")), ("stencil", ("--operator", "27", "--n", "31")),
+                       ("media", ("--medium", "squares", "--n", "48")), ("media", ("--medium", "lognormal", "--dim", "3", "--n", "24")),
                        ("projection", ("--n", "16", "--walls", "--density-ratio", "10", "--time", "0.05"))):
         report = run_json(demo, folder, *args, "--device", "cuda:0", "--output", f"{folder}/cuda.h5")
         check(report.get("device") == "cuda", f"{demo} {args}: not on the device")
@@ -351,6 +352,50 @@ def stencils(folder):
     run("stencil", "--max-cycles", "1", code=1, says="not converged")
 
 
+def media(folder):
+    import h5py
+    import numpy
+    names = [line.split()[0] for line in run("media", "--medium", "list", says="checkerboard of 37 unknowns").splitlines()[1:]]
+    check(len(names) > 20 and "discs" in names, f"media: the gallery {names}")
+    for name in names:
+        report = run_json("media", folder, "--medium", name, "--n", "48", "--output", f"{folder}/{name}.h5")
+        check(report["status"] == "GMG_OK" and report["problem"]["medium"] == name and report["cycles"] < 60, f"media: {name} {report['cycles']}")
+        with h5py.File(f"{folder}/{name}.h5") as file:
+            shown = file[report["shows"]][...]
+            check(shown.shape == (48, 48) and shown.min() < shown.max(), f"media: {name} shows a constant")
+        if name in ("board_8", "turning", "stretched", "sigma_random"):
+            picture(folder, "media", f"{folder}/report.json", f"{folder}/{name}.h5")
+    tree = xml.parse(f"{folder}/stretched.xdmf")
+    x = [float(v) for v in next(tree.iter("Geometry"))[0].text.split()]
+    check(next(tree.iter("Geometry")).get("GeometryType") == "VXVYVZ" and len(x) == 49 and x[25] - x[24] > 5 * (x[1] - x[0]), f"media: mesh {x}")
+    run_json("media", folder, "--medium", "board_8", "--strength", "7", "--n", "24", "--dim", "3", "--type", "f32", "--output", f"{folder}/board.h5")
+    with h5py.File(f"{folder}/board.h5") as file:
+        i = sum(numpy.indices((24, 24, 24)) // 8)
+        check(numpy.array_equal(file["beta"][...], numpy.where(i % 2, 7, 1)) and file["beta"].dtype == "f4", "media: board_8")
+    picture(folder, "media", f"{folder}/report.json", f"{folder}/board.h5")
+    two = [run_json("media", folder, "--n", "40", "--strength", s, "--centering", "vertex")["history"] for s in ("10", "1e5")]
+    check(two[0] != two[1], "media: --strength does nothing")
+    ranked = run_json("smoothers", folder, "--medium", "discs", "--n", "48", "--dim", "2", "--cycles", "4", "--runs", "1")
+    plain = run_json("smoothers", folder, "--n", "48", "--dim", "2", "--cycles", "4", "--runs", "1")
+    check(ranked["problem"]["medium"] == "discs" and ranked["smoothers"][0]["factor"] != plain["smoothers"][0]["factor"], "smoothers: --medium")
+    tuned = run_json("tune", folder, "--medium", "halves", "--n", "32", "--dim", "2", "--seconds", "1")
+    check(tuned["problem"]["beta"] == "faces" and len(tuned["variants"]) > 1, "tune: --medium")
+    run("media", "--medium", "nonsense", code=2, says="--medium 'nonsense': expected a medium of the gallery; --medium list")
+    run("media", "--strength", "0", code=2, says="--strength '0': expected a number above 0")
+    run("media", "--n", "20x30", code=2, says="20 and 30 unknowns")
+    run("media", "--dim", "1", code=2, says="1D")
+    run("media", "--strength", "1e300", code=1, says="problem.beta")
+    run("media", "--n", "3000000", code=1, says="GB needed")
+    run("media", "--bc", "neumann", code=2, says="--bc is not an option here")
+    run("smoothers", "--medium", "ball", "--bc", "neumann", code=2, says="--bc with --medium ball")
+    run("tune", "--medium", "ball", "--length", "2", code=2, says="--length with --medium ball")
+    run("poisson", "--medium", "ball", code=2, says="--medium is not an option here")
+    run("media", "--max-cycles", "1", code=1, says="not converged")
+    wrong = subprocess.run([sys.executable, ROOT / "scripts/plot.py", "media", f"{folder}/nothing.json", f"{folder}/board.h5", "-o", f"{folder}/x.png"],
+                           capture_output=True, text=True)
+    check(wrong.returncode == 1 and "nothing.json" in wrong.stderr, f"plot.py media: {wrong.stderr}")
+
+
 def picture(folder, *args, script="plot.py"):
     path = pathlib.Path(folder) / "picture.png"
     path.unlink(missing_ok=True)
@@ -377,7 +422,7 @@ def files(folder):
     picture(folder, "history", f"{folder}/one.json")
 
 
-PARTS = [poisson, bad_input, devices, others, tuning, flows, layered, sphere, screens, stencils, files]
+PARTS = [poisson, bad_input, devices, others, tuning, flows, layered, sphere, screens, stencils, media, files]
 wanted = sys.argv[3:] or [part.__name__ for part in PARTS]
 ran = 0
 with tempfile.TemporaryDirectory() as scratch:
