@@ -71,8 +71,10 @@ static int measure(const settings *s, gmg_context *context, const medium *m, con
   snprintf(r->f, sizeof r->f, BENCH_F_RANDOM);
   snprintf(r->start, sizeof r->start, "zero");
   snprintf(r->norm, sizeof r->norm, BENCH_NORM);
-  int failed = !plan || !f || !u || gmg_plan(context, &m->p, &params, plan) != GMG_OK ||
-               gmg_solver_create(context, &m->p, &params, &solver) != GMG_OK;
+  int failed = !plan || !f || !u || gmg_plan(context, &m->p, &params, plan) != GMG_OK;
+  const double start = omp_get_wtime();
+  failed = failed || gmg_solver_create(context, &m->p, &params, &solver) != GMG_OK;
+  bench_record_note(r, "setup_seconds", omp_get_wtime() - start);
   if (!failed) {
     int at = 0;
     while (gmg_smoother_name(at) && gmg_smoother_by_name(gmg_smoother_name(at)) != plan->smoother) at++;
@@ -80,6 +82,7 @@ static int measure(const settings *s, gmg_context *context, const medium *m, con
              plan->coarsening == GMG_COARSENING_BLACK_BOX ? ", black box" : "");
     bench_random(f, 0, cells, 1);
     failed = !solve(s, solver, f, u, cells, r);
+    bench_record_note(r, "solution_norm", bench_norm2(u, cells));
   }
   if (failed) fprintf(stderr, "bench_media: %s: %s\n", name, gmg_context_error(context));
   else printf("%-32s %-18s %4.0f iterations %9.4f s, %s\n", name, r->setting + strlen("smoother "), r->cycles, bench_median(&r->samples), r->status);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Merges runs of the bench programs into one file and adds the ratios that the targets speak of.
 Usage: merge.py OUT FIRST OTHER...   The header is FIRST's; records that OTHER holds replace FIRST's of the same name, their
-samples pooled over all of OTHER, so that solvers which are compared were measured in alternation."""
+samples pooled over all of OTHER, so that solvers which are compared were measured in alternation.
+       merge.py --rows OUT FIRST OTHER...   The header is FIRST's, the records are those of all."""
 import json
 import math
 import pathlib
@@ -83,7 +84,16 @@ def main(out, first, others):
         print(f"the machine was not quiet: the triad fell to {100 * slowest:.0f} % of its median; the ratios flatter gmg")
 
 
+def join(out, first, others):
+    base = json.loads(pathlib.Path(first).read_text())
+    for other in others:
+        base["results"] += json.loads(pathlib.Path(other).read_text())["results"]
+    pathlib.Path(out).write_text(json.dumps(base, indent=1) + "\n")
+
+
 if __name__ == "__main__":
+    if len(sys.argv) > 3 and sys.argv[1] == "--rows":
+        sys.exit(join(sys.argv[2], sys.argv[3], sys.argv[4:]))
     if len(sys.argv) < 3:
         sys.exit(__doc__)
     main(sys.argv[1], sys.argv[2], sys.argv[3:])

@@ -345,6 +345,45 @@ def media_table(data, dim):
     return words + "\n\n" + table(["medium", "strength", "gmg chooses", "default: iterations, s", *MEDIA_METHODS.values()], rows)
 
 
+MEDIA_PEERS = {"pfmg": "PFMG", "smg": "SMG", "amg": "BoomerAMG"}
+SAME_SOLUTION = 1e-4  # of solutions to 1e-8 in a medium of high contrast, relative
+
+
+def total(row):
+    return row["median"] + row["setup_seconds"]
+
+
+def peers_of_media(data, dim):
+    """gmg and the peers on each medium, set-up included, and how many times as long as gmg the fastest peer takes."""
+    found = {r["name"].rsplit("_", 1)[0]: r for r in data["results"] if r["name"].startswith(f"{dim}d_")}
+    media = [name[:-len("_default")] for name in found if name.endswith("_default") and name[:-len("default")] + "amg" in found]
+    rows, ratios = [], []
+
+    def cell(row):
+        return f"{row['cycles']:.0f}, {number(total(row))}" if row["status"] in ("ok", "GMG_OK") else "none"
+
+    for medium in media:
+        own, peers = found[medium + "_default"], [found[f"{medium}_{peer}"] for peer in MEDIA_PEERS]
+        solved = [row for row in peers if cell(row) != "none"]
+        for row in solved:
+            if abs(row["solution_norm"] / own["solution_norm"] - 1) > SAME_SOLUTION:
+                sys.exit(f"study.py: {row['name']}: another solution than gmg's")
+        least = min(total(row) for row in solved) / total(own) if cell(own) != "none" else None
+        ratios.append(least or 0)
+        kind, strength = medium[3:].rsplit("_", 1)
+        rows.append([f"`{kind}`", f"{float(strength):g}", cell(own), *[cell(row) for row in peers], number(least)])
+    slower = sum(ratio < 1 for ratio in ratios)
+    words = (f"{found[media[0] + '_default']['n'][0]}^{dim} cells. gmg is the fastest on {len(ratios) - slower} of {len(ratios)} media, and 4 times as "
+             f"fast as any other solver on {sum(ratio >= 4 for ratio in ratios)}. It is slower than another on {slower}.")
+    return words + "\n\n" + table(["medium", "strength", "gmg", *MEDIA_PEERS.values(), "fastest of these / gmg"], rows)
+
+
+def peers_of_media_origin(data):
+    return f"{data['machine']}, {data['cores']} cores, {data['compiler']}, commit {data['commit']}, {data['date'][:10]}."
+
+
+MEDIA_PEERS_TABLES = {"media_peers": peers_of_media_origin, "media_peers_2d": lambda data: peers_of_media(data, 2),
+                      "media_peers_3d": lambda data: peers_of_media(data, 3)}
 MEDIA_TABLES = {"media_2d": lambda data: media_table(data, 2), "media_3d": lambda data: media_table(data, 3)}
 
 
@@ -400,6 +439,7 @@ def pages(results, docs, study):
     performance = {"rows": rows_table(read(results / "h200.json")), "peers": peers_table(read(results / "cpu.json")),
                    **made_of(BOX_TABLES, read(results / "h200-box.json"), "build/bench/bench_gpu_box --json", "h200-box.json"),
                    **made_of(DIRECT_TABLES, read(results / "h200-direct.json"), "build/bench/bench_gpu_direct --json", "h200-direct.json"),
+                   **made_of(MEDIA_PEERS_TABLES, read(results / "cpu-media-hypre.json"), "bench/compare.sh media", "cpu-media-hypre.json"),
                    **made_of(STUDY_TABLES, study, "build/bench/bench_gpu_study --json", "h200-study.json")}
     variants = made_of(VARIANTS_TABLES, read(results / "h200-variants.json"), "bench/variants.py", "h200-variants.json")
     cublas = made_of(CUBLAS_TABLES, read(results / "h200-cublas.json"), "build/bench/bench_gpu_cublas --json", "h200-cublas.json")
