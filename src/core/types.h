@@ -2,11 +2,14 @@
 #ifndef GMG_CORE_TYPES_H
 #define GMG_CORE_TYPES_H
 
-/* A function in a header that host and device share. */
+/* A function in a header that host and device share. GMG_UNROLL_ON_HOST writes out a loop over the
+   entries of a row: gcc unrolls at most 16 steps by itself. nvcc decides for itself. */
 #ifdef __CUDACC__
 #define GMG_INLINE static __host__ __device__ __forceinline__
+#define GMG_UNROLL_ON_HOST
 #else
 #define GMG_INLINE static inline __attribute__((always_inline))
+#define GMG_UNROLL_ON_HOST _Pragma("GCC unroll 27")
 #endif
 
 /* The initial u of a sweep, a leg or a solve. GMG_FROM_ZERO: u counts as 0 and is not read. */

@@ -130,13 +130,16 @@ GMG_INLINE double gmg_black_box_summed(const gmg_black_box_levels *x, int odd, c
 {
   double row[27], largest[27];
   const double sum = gmg_black_box_row(x, at, row);
+GMG_UNROLL_ON_HOST
   for (int e = 0; e < 27; e++) part[e] = largest[e] = 0;
+GMG_UNROLL_ON_HOST
   for (int e = 0; e < 27; e++) {
     const int to = (odd & 1 ? e % 3 : 1) + 3 * (odd & 2 ? e / 3 % 3 : 1) + 9 * (odd & 4 ? e / 9 : 1);
     const double size = row[e] < 0 ? -row[e] : row[e];
     part[to] += row[e];
     if (to != e && size > largest[to]) largest[to] = size;
   }
+GMG_UNROLL_ON_HOST
   for (int e = 0; e < 27; e++) {
     if (e == 13 || largest[e] == 0) continue;
     const double size = part[e] < 0 ? -part[e] : part[e];
@@ -152,12 +155,15 @@ GMG_INLINE void gmg_black_box_weigh(const gmg_black_box_levels *x, int odd, cons
   size_t at[3];
   for (int a = 0; a < 3; a++) at[a] = (x->A.coarsened[a] ? 2 * J[a] : J[a]) + (size_t)(odd >> a & 1);
   double part[27], centre = gmg_black_box_summed(x, odd, at, part);
+GMG_UNROLL_ON_HOST
   for (int e = 0; e < 27; e++) centre -= e == 13 ? 0 : part[e];
   const double inverse = centre > 0 ? -1 / centre : 0;
   const size_t own = gmg_offset(x->coarse, J[0], J[1], J[2]);
+GMG_UNROLL_ON_HOST
   for (int up = 0; up < 8; up++) {
     if (up & ~odd) continue;
     double sum = 0;
+GMG_UNROLL_ON_HOST
     for (int moved = 1; moved < 8; moved++) { /* the neighbours on this side: those at a distance along the axes in `moved` */
       if (moved & ~odd) continue;
       size_t near[3];

@@ -4,6 +4,17 @@
 #include "core/exec.h"
 #include "product.h"
 
+/* The weights of a line of coarse unknowns. `mask` is a constant where this is called, so that the sums over a row are written
+   out: creating a solver on 512^2 cells takes 11 instead of 25 ms. */
+static inline __attribute__((always_inline)) void weigh_line(const gmg_black_box_levels *x, int mask, gmg_line_place line)
+{
+  for (size_t i = 0; i < x->n[0]; i++) {
+    const size_t J[3] = {i, line.j, line.k};
+    if (gmg_black_box_exists(x, mask, J)) gmg_black_box_weigh(x, mask, J);
+    else gmg_black_box_clear(x, mask, J);
+  }
+}
+
 static void weigh(const gmg_exec *e, const gmg_operator *A, const gmg_operator *C, const gmg_black_box *p, int odd)
 {
   const gmg_black_box_levels x = gmg_black_box_levels_of(A, C, p);
@@ -13,10 +24,14 @@ static void weigh(const gmg_exec *e, const gmg_operator *A, const gmg_operator *
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
     for (size_t t = 0; t < lines; t++) {
       const gmg_line_place line = gmg_line_place_of(t, C->n);
-      for (size_t i = 0; i < C->n[0]; i++) {
-        const size_t J[3] = {i, line.j, line.k};
-        if (gmg_black_box_exists(&x, mask, J)) gmg_black_box_weigh(&x, mask, J);
-        else gmg_black_box_clear(&x, mask, J);
+      switch (mask) {
+        case 1: weigh_line(&x, 1, line); break;
+        case 2: weigh_line(&x, 2, line); break;
+        case 3: weigh_line(&x, 3, line); break;
+        case 4: weigh_line(&x, 4, line); break;
+        case 5: weigh_line(&x, 5, line); break;
+        case 6: weigh_line(&x, 6, line); break;
+        default: weigh_line(&x, 7, line);
       }
     }
   }
