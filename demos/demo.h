@@ -205,6 +205,12 @@ int demo_medium_take(demo_options *o, demo_medium *m);
 void demo_medium_destroy(demo_medium *m);
 void demo_medium_list(void); /* prints the gallery */
 
+/* --- one solve (once.c) --- */
+
+/* Solves the problem of the options, f by --rhs, with the table of cycles, the report and the fields. medium: shown beside u and f; NULL:
+   none. Returns an exit code. */
+int demo_solve_once(const demo_options *o, gmg_context *context, const demo_medium *medium);
+
 /* --- JSON (json.c) --- */
 
 const char *demo_status_name(gmg_status status); /* "GMG_OK", ... */

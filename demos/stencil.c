@@ -96,41 +96,6 @@ static void print_stencil(const demo_options *o, const gmg_stencil *stencil)
   printf("sum      %.6g\n\n", fabs(sum) < 1e-14 * stencil->entry[1][1][1] ? 0 : sum);
 }
 
-/* --- the solve --- */
-
-typedef struct run {
-  demo_options *o;
-  gmg_context *context;
-  gmg_plan_info plan;
-  gmg_solver *solver;
-  demo_array f, u;
-} run;
-
-static int solve(run *r)
-{
-  const demo_options *o = r->o;
-  const gmg_problem *p = &o->problem;
-  demo_table table = {0, 0};
-  gmg_params params = o->params;
-  gmg_report report;
-  if (!o->quiet) params.monitor = demo_table_row, params.monitor_data = &table;
-  if (demo_plan(o, r->context, p, &params, 2, &r->plan)) return 1;
-  demo_print_header(o, p, &r->plan);
-  if (demo_check(o, r->context, gmg_solver_create(r->context, p, &params, &r->solver))) return 1;
-  const int ok = demo_array_create(o, p, &r->f) & demo_array_create(o, p, &r->u);
-  if (!ok) return demo_fail(o, "out of memory: fields of %zu unknowns", demo_cells(p));
-  demo_fill_rhs(o, p, r->f.here), demo_fill_guess(o, p, r->u.here);
-  if (demo_array_send(o, &r->f) || demo_array_send(o, &r->u)) return 1;
-  const gmg_status status = gmg_solve(r->solver, r->f.there, r->u.there, &report);
-  if (!gmg_status_is_outcome(status)) return demo_check(o, r->context, status);
-  if (demo_array_fetch(o, &r->u)) return 1;
-  const demo_named_field fields[] = {{"u", r->u.here}, {"f", r->f.here}};
-  const int failed = demo_json_write_report(o, r->context, p, &r->plan, &report) |
-                     (o->output ? demo_fields_write(o, p, fields, 2) : 0);
-  if (!o->quiet) putchar('\n');
-  return failed | demo_print_outcome(o, r->context, &report);
-}
-
 int main(int argc, char **argv)
 {
   demo_options o;
@@ -142,14 +107,12 @@ int main(int argc, char **argv)
   if (!demo_options_set(&o, "centering", "vertex")) return 2; /* this also sets the mesh widths */
   const gmg_stencil stencil = make_stencil(&o);
   o.problem.stencil = &stencil;
-  run r = {.o = &o};
-  code = demo_context_create(&o, &r.context);
+  gmg_context *context = NULL;
+  code = demo_context_create(&o, &context);
   if (!code) {
     print_stencil(&o, &stencil);
-    code = solve(&r);
+    code = demo_solve_once(&o, context, NULL);
   }
-  gmg_solver_destroy(r.solver);
-  gmg_context_destroy(r.context);
-  demo_array_destroy(&r.f), demo_array_destroy(&r.u);
+  gmg_context_destroy(context);
   return code;
 }
