@@ -177,7 +177,8 @@ static __global__ void invert_kernel(gmg_operator A, small_level L, int swapped,
   __syncthreads();
   const int good = gauss_jordan<MAX_CELLS_INVERSE>((unsigned)n, MAX_CELLS_INVERSE + 1, &M[0][0]);
   __syncthreads();
-  for (int x = t; singular && x < n * n; x += (int)blockDim.x) M[x / n][x % n] -= share(x % n) / large;
+  for (int x = t; singular && x < n * n; x += (int)blockDim.x)
+    if (at[x / n][0] >= 0 && at[x % n][0] >= 0) M[x / n][x % n] -= share(x % n) / large;
   __syncthreads();
   if (t < n) {
     norm[1][t] = 0;
