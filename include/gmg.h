@@ -288,7 +288,7 @@ typedef struct gmg_params {
                                       dominate it on fine grids. If f_eff = 0, rtol is relative to the first residual. */
   double atol;                   /**< Absolute tolerance (0). */
   int check_every;               /**< Cycles between measurements of the residual. GMG_NONE: max_cycles cycles, nothing is measured.
-                                      0: 1 or, in mixed precision on large grids without a monitor, up to 3, as the target needs. */
+                                      0: 1 or, in mixed precision on large grids without a monitor, up to 4, as the target needs. */
   gmg_precision precision;       /**< Type in which cycles compute (GMG_PRECISION_AUTO). */
   int report_level_times;        /**< 1: the report includes the time on each level on a device, too (0). This costs events on
                                       the stream, and an occasional wait for them. Host contexts always report it. */

@@ -5,6 +5,7 @@
 
 #include "coarse/kernels.h"
 #include "core/backend.h"
+#include "core/cg_scalars.h"
 #include "core/comm.h"
 #include "core/cuda/testing.h"
 #include "core/exec.h"

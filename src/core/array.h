@@ -91,11 +91,11 @@ static inline void gmg_array_correct(const gmg_exec *e, gmg_layout at, gmg_corre
 }
 
 static inline double gmg_array_cg_update(const gmg_exec *e, gmg_layout at, gmg_cg_scalars *d, const void *p, const void *q, void *y,
-                                         void *r, gmg_scale *s, void *low, gmg_wait wait)
+                                         void *r, gmg_wait wait)
 {
   const int packed = gmg_is_packed(at);
   if (!packed) gmg_array_ops_of(e)->cg_step(e, at, d, p, y);
-  return e->vector->cg_update(e, gmg_unknowns_of(at), d, p, q, packed ? y : NULL, r, s, low, wait);
+  return e->vector->cg_update(e, gmg_unknowns_of(at), d, p, q, packed ? y : NULL, r, wait);
 }
 
 static inline gmg_range gmg_array_range(const gmg_exec *e, gmg_layout at, const void *x)

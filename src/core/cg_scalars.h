@@ -5,16 +5,21 @@
 
 #include "types.h"
 
-/* Sets beta. The next direction is c + beta p, where c is the new correction.
-   - flexible: dot is <c, A p>, and beta = -dot / <p, A p>.
-   - otherwise: dot is <c, r>, and beta = dot / <z, r>, where z is the previous correction.
+/* Sets beta. The next direction is z + beta p, where z is the new correction. p and the last residual may have been in another
+   unit.
+   - flexible: dot is <z, A p>, and beta = -dot / <p, A p>.
+   - otherwise: dot is <z, r>, and beta is dot over its previous value, both times their units.
    - beta is 0 if there is no direction p, or if the quotient is not finite. */
-GMG_INLINE void gmg_cg_set_beta(gmg_cg_scalars *d, int flexible, double dot)
+GMG_INLINE void gmg_cg_set_beta(gmg_cg_scalars *d, int flexible, double dot, const double *unit)
 {
+  if (!flexible && unit) dot *= *unit;
   const double beta = !(d->pq > 0) ? 0 : flexible ? -dot / d->pq : dot / d->zr;
   d->beta = gmg_is_finite(beta) ? beta : 0;
   if (!flexible) d->zr = dot;
 }
+
+/* Whether the next direction depends on the last one. If not, and it is flexible, its inner product is not needed. */
+GMG_INLINE int gmg_cg_has_direction(const gmg_cg_scalars *d) { return d->pq > 0; }
 
 GMG_INLINE int gmg_cg_is_known(const gmg_cg_scalars *d) { return gmg_is_finite(d->pq) && gmg_is_finite(d->pr); }
 
@@ -25,6 +30,16 @@ GMG_INLINE int gmg_cg_step_length(const gmg_cg_scalars *d, double *step)
 {
   *step = d->pq > 0 ? d->pr / d->pq : 0;
   return d->pq > 0 && gmg_cg_is_known(d) && gmg_is_finite(*step);
+}
+
+/* Notes the inner products of a new direction p, and the change along it: 0 if no step can be taken, not finite if an inner product
+   is not. unit: r and p are in units of unit[0]; NULL: 1. */
+GMG_INLINE void gmg_cg_note(gmg_cg_scalars *d, double pq, double pr, const double *unit)
+{
+  double step;
+  d->pq = pq, d->pr = pr;
+  if (!gmg_cg_step_length(d, &step)) step = gmg_cg_is_known(d) ? 0 : pq + pr;
+  d->change = (unit ? *unit : 1) * step;
 }
 
 /* Scalars of plain conjugate gradients from a zero guess to a tolerance (src/coarse). */

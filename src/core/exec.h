@@ -42,8 +42,9 @@ typedef enum { GMG_ENQUEUE, GMG_WAIT, GMG_IN_LOOP } gmg_wait;
 typedef struct gmg_cg_scalars {
   double pq;    /* <p, A p>; 0: there is no direction, and the next one is the correction alone */
   double pr;    /* <p, r>, or its real part: A is symmetric, so steps are real */
-  double zr;    /* <z, r>, where z is the correction that p came from; plain conjugate gradients only */
+  double zr;    /* <z, r> times its unit, where z is the correction that p came from; plain conjugate gradients only */
   double beta;  /* weight of this direction in the next one */
+  double change; /* u changes by it times p: the step's length <p, r> / <p, A p>, times the unit of r */
 } gmg_cg_scalars;
 
 /* Vector operations on n scalars in exec's memory. Factors are real. Sums are computed in double, over chunks that depend on n
@@ -59,10 +60,10 @@ typedef struct gmg_vector_ops {
   /* x = c + keep x; keep is 0 or 1; with 0 x is not read */
   void (*correct)(const gmg_exec *e, size_t n, gmg_correction c, int keep, void *x);
   /* A step of conjugate gradients: r = r - a q and, unless y is NULL, y = y + a p, with a = <p, r> / <p, A p>. If no step can be
-     taken (cg_scalars.h), y and r are unchanged, and d loses its direction. Unless low is NULL, low = r s->next in low precision.
-     Returns ||r||_2, or NaN if an inner product is not finite. */
-  double (*cg_update)(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r, gmg_scale *s,
-                      void *low, gmg_wait wait);
+     taken (cg_scalars.h), y and r are unchanged, and d loses its direction. Returns ||r||_2, or NaN if an inner product is not
+     finite. */
+  double (*cg_update)(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r,
+                      gmg_wait wait);
   gmg_range (*range)(const gmg_exec *e, size_t n, const void *x); /* NULL if scalars are complex: they have no order */
   /* The functions below only enqueue on a device. `divisor` is in exec's memory. */
   /* Sets s->divisor to about ||x||_2 (to any number if the norm is 0, NaN or infinite). Unless y is NULL, y = x / s->divisor in low

@@ -38,12 +38,7 @@ static gmg_status create_fine_fields(gmg_solver *s)
   void *history = NULL;
   GMG_TRY(gmg_create_field(&s->exec, "effective right-hand side", cells, &s->f_eff));
   GMG_TRY(s->corrections->create(s));
-  if (s->method->norm_is_recursive) {
-    void *numbers = NULL, **const fields[] = {&s->krylov.r, &s->krylov.p, &s->krylov.q};
-    for (int i = 0; i < 3; i++) GMG_TRY(gmg_create_field(&s->exec, "field of the acceleration", cells, fields[i]));
-    GMG_TRY(gmg_exec_alloc(&s->exec, "numbers of the acceleration", sizeof *s->cg, &numbers));
-    s->cg = numbers;
-  }
+  if (s->method->create) GMG_TRY(s->method->create(s));
   GMG_TRY(gmg_exec_alloc_state(&s->exec, "history of params.max_cycles", entries * sizeof *s->history, &history));
   s->history = history;
   return GMG_OK;

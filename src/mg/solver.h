@@ -136,7 +136,8 @@ struct gmg_solver {
   void *f_eff;            /* fine field: f with boundary values folded in, and the mean removed */
   struct {
     void *r, *z, *p, *q;
-  } krylov;               /* fine fields of the acceleration; q = A p; no z in low precision */
+  } krylov;               /* fine fields of the acceleration: the residual r, z = B r, the direction p, and q = A p. In low
+                             precision z is u of level 0, and r is its f or, with one level, a copy of it */
   gmg_cg_scalars *cg;     /* scalars of p, in exec's memory */
   double *history;        /* [max_cycles + 1] */
   gmg_level_report report[GMG_MAX_LEVELS];

@@ -30,9 +30,11 @@ typedef struct gmg_grid_ops {
   /* In the body of a recorded loop: remove_mean(), unless its cycles keep the mean (gmg_keeps_mean()). NULL if the backend does not
      record. */
   void (*loop_remove_mean)(const gmg_exec *e, const gmg_operator *A, double volume, void *x);
-  /* Conjugate gradients (core/cg_scalars.h). The scalars stay in exec's memory. Sets d->beta from <c, y> or its real
-     part, where y = A p if flexible, and y = r otherwise. In the latter case d->zr becomes <c, y>. */
-  void (*cg_beta)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_cg_scalars *d);
+  /* Conjugate gradients (core/cg_scalars.h). The scalars stay in exec's memory. Sets d->beta from <z, y> or its real
+     part, where y = A p if flexible, and y = r otherwise. In the latter case d->zr becomes <z, y> times unit[0]. In the former y is
+     not read if there is no direction. unit: in exec's memory; NULL: 1 */
+  void (*cg_beta)(const gmg_exec *e, const gmg_operator *A, const void *z, const void *y, int flexible, gmg_cg_scalars *d,
+                  const double *unit);
   /* y = M x or, with `add`, y += M x, where M is the Kronecker product of map[2], map[1] and map[0]. y has rows[2] rows[1] rows[0]
      entries, and x has cols[2] cols[1] cols[0] */
   void (*transfer)(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add);

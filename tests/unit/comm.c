@@ -94,11 +94,11 @@ static void correct(const gmg_exec *e, size_t n, gmg_correction c, int keep, voi
   if (c.z == padded_field && !keep) make_fresh(x); /* the n values include the ghosts */
   else writes(x);
 }
-static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r, gmg_scale *s,
-                        void *low, gmg_wait wait)
+static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r,
+                        gmg_wait wait)
 {
-  writes(y), writes(r), writes(low);
-  return vector_of(e)->cg_update(e, n, d, p, q, y, r, s, low, wait);
+  writes(y), writes(r);
+  return vector_of(e)->cg_update(e, n, d, p, q, y, r, wait);
 }
 static void normalize_to_low(const gmg_exec *e, size_t n, const void *x, gmg_scale *s, void *y)
 {
@@ -216,10 +216,11 @@ static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
   REAL_DOUBLE(norm, op_of(e)->magnitude(e, A, u));
   return norm;
 }
-static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x, void *q)
+static void cg_direction(const gmg_exec *e, const gmg_operator *A, const void *z, gmg_cg_scalars *d, const double *unit, void *p,
+                         const void *x, void *q)
 {
-  reads("cg_direction", "the correction", c.z), reads_coefficients("cg_direction", A);
-  REAL(op_of(e)->cg_direction(e, A, c, d, p, x, q)), writes(q);
+  reads("cg_direction", "the correction", z), reads_coefficients("cg_direction", A);
+  REAL(op_of(e)->cg_direction(e, A, z, d, unit, p, x, q)), writes(q);
 }
 static void restrict_residual(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u, void *r,
                               void *coarse)

@@ -267,7 +267,7 @@ static void passes_of(const shape *box, int variable)
     const gmg_grid_ops *grid = s.solver->grid;
     double *f = field(N, 1), *u[2] = {field(N, 2), field(N, 2)}, *z = field(N, 4), *r = field(N, 0), *v = field(N, 5);
     double *w = field(N, 0);
-    float *low_z = malloc(N * sizeof *low_z), *small = malloc(N * sizeof *small);
+    float *low_z = malloc(N * sizeof *low_z);
     for (size_t c = 0; c < N; c++) low_z[c] = (float)z[c], z[c] = (double)low_z[c];
     const double factor = 0.7;
     for (int is_low = 0; is_low < 2; is_low++) {
@@ -281,9 +281,10 @@ static void passes_of(const shape *box, int variable)
       for (size_t x = 0; x < N; x++) v[x] = 0.7 * z[x] - 2 * v[x];
       memcpy(w, v, N * sizeof *w);
       for (size_t x = 0; x < N; x++) w[x] = (0.7 * z[x] - w[x]) / 2; /* the direction before this step */
-      gmg_operator_of(e, A)->apply(e, A, v, r);
       gmg_cg_scalars d = {.beta = -2};
-      gmg_operator_of(e, A)->cg_direction(e, A, c, &d, w, f, u[1]);
+      for (size_t x = 0; x < N; x++) r[x] = 0.7 * z[x]; /* the correction; below the image */
+      gmg_operator_of(e, A)->cg_direction(e, A, r, &d, &factor, w, f, u[1]);
+      gmg_operator_of(e, A)->apply(e, A, v, r);
       const double vr = grid->dot(e, A, v, r).re, vf = grid->dot(e, A, v, f).re, largest = norm2(r, N);
       assert_near(d.pq, vr, 1e-12 * fabs(vr));
       assert_near(d.pr, vf, 1e-12 * norm2(v, N) * norm2(f, N));
@@ -291,23 +292,20 @@ static void passes_of(const shape *box, int variable)
         assert_near(w[x], v[x], 1e-14);
         assert_near(u[1][x], r[x], 1e-13 * largest);
       }
+      assert_near(d.change, factor * d.pr / d.pq, 1e-15 * fabs(d.change));
       sums[t][1] = d.pq, sums[t][2] = d.pr;
 
       memcpy(w, r, N * sizeof *w);
       memcpy(u[1], u[0], N * sizeof *w);
       d = (gmg_cg_scalars){.pq = 2, .pr = 0.6};
-      gmg_scale scale = {.divisor = 7, .next = 5};
-      sums[t][3] = e->vector->cg_update(e, N, &d, f, z, u[1], w, &scale, is_low ? small : NULL, GMG_WAIT);
+      sums[t][3] = e->vector->cg_update(e, N, &d, f, z, u[1], w, GMG_WAIT);
       for (size_t x = 0; x < N; x++) {
         assert_near(u[1][x], u[0][x] + 0.3 * f[x], 1e-15);
         assert_near(w[x], r[x] - 0.3 * z[x], 1e-15 * largest);
-        if (is_low) assert_near((double)small[x], 5 * w[x], 1e-6 * fabs(5 * w[x]));
       }
       assert_near(sums[t][3], norm2(w, N), 1e-12 * sums[t][3]);
-      if (is_low) noted(&scale, 1 / 5., sums[t][3]);
-      else assert_true(scale.divisor == 7 && scale.next == 5);
     }
-    free(f), free(u[0]), free(u[1]), free(z), free(r), free(v), free(w), free(low_z), free(small);
+    free(f), free(u[0]), free(u[1]), free(z), free(r), free(v), free(w), free(low_z);
     end_solver(&s);
   }
   for (int t = 1; t < COUNT(threads); t++) assert_memory_equal(sums[t], sums[0], sizeof sums[0]);
@@ -325,42 +323,42 @@ static void passes_match_their_parts(void **state)
     for (int variable = 0; variable < 2; variable++) passes_of(&cases[i], variable);
 }
 
-/* Scalars of conjugate gradients, which stay in exec's memory. scale: of the correction. */
-static void shares(const gmg_exec *e, const gmg_operator *A, const gmg_correction c, double scale, const double *z, const double *y)
+/* Scalars of conjugate gradients, which stay in exec's memory. */
+static void shares(const gmg_exec *e, const gmg_operator *A, const double *unit, const double *z, const double *y)
 {
   const gmg_grid_ops *S = gmg_grid_ops_of(e);
-  const double dot = scale * S->dot(e, A, z, y).re, tolerance = 1e-12 * norm2(z, A->cells) * norm2(y, A->cells);
+  const double dot = S->dot(e, A, z, y).re, tolerance = 4e-12 * norm2(z, A->cells) * norm2(y, A->cells);
+  const double product = (unit ? *unit : 1) * dot;
   gmg_cg_scalars d = {.pq = 4, .pr = 5, .zr = 2, .beta = 7};
-  S->cg_beta(e, A, c, y, 1, &d);
+  S->cg_beta(e, A, z, y, 1, &d, unit);
   assert_near(d.beta, -dot / 4, tolerance);
   assert_true(d.pq == 4 && d.pr == 5 && d.zr == 2);
-  S->cg_beta(e, A, c, y, 0, &d);
-  assert_near(d.beta, dot / 2, tolerance);
-  assert_near(d.zr, dot, tolerance);
+  S->cg_beta(e, A, z, y, 0, &d, unit);
+  assert_near(d.beta, product / 2, tolerance);
+  assert_near(d.zr, product, tolerance);
   static const gmg_cg_scalars none[] = {{.pq = 0, .zr = 2}, {.pq = -4, .zr = 2}, {.pq = NAN, .zr = 2}};
   for (int flexible = 0; flexible < 2; flexible++)
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) { /* without a direction beta is 0, whatever the quotient */
       d = none[i], d.beta = 7;
-      S->cg_beta(e, A, c, y, flexible, &d);
+      S->cg_beta(e, A, z, flexible ? NULL : y, flexible, &d, unit); /* y is not read without need */
       assert_true(d.beta == 0);
-      if (!flexible) assert_near(d.zr, dot, tolerance);
+      if (!flexible) assert_near(d.zr, product, tolerance);
     }
   d = (gmg_cg_scalars){.pq = 4, .zr = 0, .beta = 7};
-  S->cg_beta(e, A, c, y, 0, &d);
+  S->cg_beta(e, A, z, y, 0, &d, unit);
   assert_true(d.beta == 0);
 }
 
 /* In the first iteration p may hold anything, because there is no previous direction. Without a step length nothing moves. */
-static void nothing_along(const gmg_exec *e, const gmg_operator *A, const gmg_correction c, double scale, const double *z, const double *r)
+static void nothing_along(const gmg_exec *e, const gmg_operator *A, const double *z, const double *r)
 {
   const gmg_grid_ops *S = gmg_grid_ops_of(e);
   const size_t n = A->cells, bytes = n * sizeof *z;
   double *p = malloc(bytes), *q = malloc(bytes), *image = malloc(bytes), *u = malloc(bytes), *left = malloc(bytes);
-  float *low_z = malloc(n * sizeof *low_z);
   gmg_cg_scalars d = {.beta = 0};
   for (size_t i = 0; i < n; i++) p[i] = q[i] = NAN;
-  gmg_operator_of(e, A)->cg_direction(e, A, c, &d, p, r, q);
-  for (size_t i = 0; i < n; i++) assert_near(p[i], scale * z[i], 1e-15);
+  gmg_operator_of(e, A)->cg_direction(e, A, z, &d, NULL, p, r, q);
+  assert_memory_equal(p, z, bytes);
   gmg_operator_of(e, A)->apply(e, A, p, image);
   const double largest = norm2(image, n);
   for (size_t i = 0; i < n; i++) assert_near(q[i], image[i], 1e-13 * largest);
@@ -370,32 +368,29 @@ static void nothing_along(const gmg_exec *e, const gmg_operator *A, const gmg_co
                                        {.pq = INFINITY, .pr = 1}, {.pq = 1, .pr = NAN}, {.pq = NAN, .pr = 1}};
   for (size_t i = 0; i < n; i++) p[i] = q[i] = NAN; /* 0 times NaN would be noticed */
   for (size_t k = 0; k < sizeof none / sizeof *none; k++) {
-    gmg_scale s = {.next = 2};
-    d = none[k];
+    const double unit = 3;
     memcpy(u, z, bytes), memcpy(left, r, bytes);
-    const double norm = e->vector->cg_update(e, n, &d, p, q, u, left, &s, low_z, GMG_WAIT);
+    gmg_cg_note(&d, none[k].pq, none[k].pr, &unit);
+    assert_true(d.pq == none[k].pq || isnan(d.pq));
+    if (isfinite(none[k].pq) && isfinite(none[k].pr)) assert_true(d.change == 0);
+    else assert_true(!isfinite(d.change)); /* what becomes of u then tells */
+    const double norm = e->vector->cg_update(e, n, &d, p, q, u, left, GMG_WAIT);
     assert_memory_equal(u, z, bytes), assert_memory_equal(left, r, bytes);
     assert_true(d.pq == 0);
     if (isfinite(none[k].pq) && isfinite(none[k].pr)) assert_near(norm, norm2(r, n), 1e-12 * norm);
     else assert_true(isnan(norm));
-    if (isnan(norm)) assert_true(s.divisor == 0.5 && s.next == 2);
-    else noted(&s, 0.5, norm);
-    for (size_t i = 0; i < n; i++) assert_near((double)low_z[i], 2 * r[i], 1e-6 * fabs(r[i]));
   }
-  for (int low = 0; low < 2; low++) { /* the host does not ask for the norm */
-    gmg_scale s = {.next = 2};
+  for (int moves = 0; moves < 2; moves++) { /* the host does not ask for the norm */
     memcpy(p, z, bytes), memcpy(q, image, bytes), memcpy(u, z, bytes), memcpy(left, r, bytes);
     d = (gmg_cg_scalars){.pq = 2, .pr = 1};
-    assert_true(isnan(e->vector->cg_update(e, n, &d, p, q, u, left, low ? &s : NULL, low ? low_z : NULL, GMG_ENQUEUE)));
+    assert_true(isnan(e->vector->cg_update(e, n, &d, moves ? p : NULL, q, moves ? u : NULL, left, GMG_ENQUEUE)));
     assert_true(d.pq == 2);
     for (size_t i = 0; i < n; i++) {
-      assert_near(u[i], 1.5 * z[i], 1e-15);
+      assert_near(u[i], moves ? 1.5 * z[i] : z[i], 1e-15);
       assert_near(left[i], r[i] - 0.5 * image[i], 1e-15 * largest);
-      if (low) assert_near((double)low_z[i], 2 * left[i], 1e-6 * fabs(left[i]));
     }
-    if (low) noted(&s, 0.5, norm2(left, n));
   }
-  free(p), free(q), free(image), free(u), free(left), free(low_z);
+  free(p), free(q), free(image), free(u), free(left);
 }
 
 static void directions(void **state)
@@ -409,16 +404,12 @@ static void directions(void **state)
     q.precision = GMG_PRECISION_SAME;
     session s = begin_solver(&p, &q, 2);
     const gmg_operator *A = &s.solver->finest->A;
-    double *z = field(n, 4), *r = field(n, 5), factor = 3.5;
-    float *low_z = malloc(n * sizeof *low_z);
-    for (size_t c = 0; c < n; c++) low_z[c] = (float)z[c], z[c] = (double)low_z[c];
-    for (int is_low = 0; is_low < 2; is_low++)
-      for (int stands = 0; stands < 2; stands++) {
-        const gmg_correction c = {.z = is_low ? (const void *)low_z : z, .low = is_low, .scale = stands ? &factor : NULL};
-        shares(&s.solver->exec, A, c, stands ? factor : 1, z, r);
-        nothing_along(&s.solver->exec, A, c, stands ? factor : 1, z, r);
-      }
-    free(z), free(r), free(low_z);
+    double *z = field(n, 4), *r = field(n, 5);
+    const double unit = 3.5;
+    shares(&s.solver->exec, A, NULL, z, r);
+    shares(&s.solver->exec, A, &unit, z, r);
+    nothing_along(&s.solver->exec, A, z, r);
+    free(z), free(r);
     end_solver(&s);
   }
 }

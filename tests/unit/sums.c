@@ -81,20 +81,20 @@ static void operations_sum_over_processes_of(const gmg_problem *p)
     measured[i++][two] = g->dot(e, A, x, f).re;
     measured[i++][two] = g->dot(e, A, x, NULL).re;
     measured[i++][two] = s.solver->finest->volume;
-    g->cg_beta(e, A, c, f, 0, &d);
+    g->cg_beta(e, A, z, f, 0, &d, NULL);
     measured[i++][two] = d.beta, measured[i++][two] = d.zr;
     d.pq = 1;
-    g->cg_beta(e, A, c, f, 1, &d);
+    g->cg_beta(e, A, z, f, 1, &d, NULL);
     measured[i++][two] = d.beta;
     measured[i++][two] = op->measure_residual(e, A, f, x, NULL, &scale, low, &f_norm, GMG_WAIT);
     measured[i++][two] = f_norm, measured[i++][two] = scale.next;
     measured[i++][two] = op->magnitude(e, A, x);
     v->copy(e, n, x, y[two]), d.beta = 0;
-    op->cg_direction(e, A, c, &d, y[two], f, q);
+    op->cg_direction(e, A, z, &d, NULL, y[two], f, q);
     measured[i++][two] = d.pq, measured[i++][two] = d.pr;
     d.pr = d.pq / 8; /* the step length is that of one process */
     v->copy(e, n, x, y[two]);
-    measured[i++][two] = v->cg_update(e, n, &d, z, q, y[two], y[two], &scale, low, GMG_WAIT);
+    measured[i++][two] = v->cg_update(e, n, &d, z, q, y[two], y[two], GMG_WAIT);
     v->copy(e, n, x, y[two]), scale.next = 1;
     measured[i++][two] = op->correct_residual(e, A, c, f, y[two], NULL, &scale, low, GMG_WAIT);
     largest = 100 * two;

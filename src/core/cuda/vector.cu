@@ -34,32 +34,26 @@ static __global__ void xpay_kernel(size_t n, const scalar *x, real a, scalar *y)
 }
 
 static __global__ void __launch_bounds__(GMG_THREADS)
-    step_kernel(size_t n, gmg_cg_scalars *d, const scalar *p, const scalar *q, scalar *y, scalar *r, gmg_scale *s, low_scalar *low,
-                gmg_sum_target sums, gmg_loop_test test)
+    step_kernel(size_t n, gmg_cg_scalars *d, const scalar *p, const scalar *q, scalar *y, scalar *r, gmg_sum_target sums,
+                gmg_loop_test test)
 {
   double step;
   const int can_step = gmg_cg_step_length(d, &step), known = gmg_cg_is_known(d);
-  const real scale = low ? (real)s->next : (real)1;
   const real a = (real)step;
   gmg_total t = {0, 0, 0, 0};
-  const auto finish = [&](size_t i, scalar left) {
-    if (low) low[i] = (low_scalar)(scale * left);
-    t.first += gmg_square((wide_scalar)left);
-  };
   if (can_step)
     gmg_for_all(n, [&](size_t i) {
       if (y) y[i] += a * p[i];
       const scalar left = r[i] - a * q[i];
       r[i] = left;
-      finish(i, left);
+      t.first += gmg_square((wide_scalar)left);
     });
-  else gmg_for_all(n, [&](size_t i) { finish(i, r[i]); });
+  else gmg_for_all(n, [&](size_t i) { t.first += gmg_square((wide_scalar)r[i]); });
   if (!gmg_grid_total(t, sums)) return;
   if (!can_step) d->pq = 0; /* every thread has read it by now */
   if (!known) sums.to->first = NAN;
-  const double norm = sqrt(sums.to->first), scaled = low ? norm * s->next : norm;
-  if (low) gmg_scale_note(s, s->next, norm);
-  if (test.state) gmg_loop_end(test, norm, scaled);
+  const double norm = sqrt(sums.to->first);
+  if (test.state) gmg_loop_end(test, norm, norm);
 }
 
 static __global__ void __launch_bounds__(GMG_THREADS) norm_kernel(size_t n, const scalar *x, gmg_sum_target sums)
@@ -144,14 +138,14 @@ static gmg_number dot(const gmg_exec *e, size_t n, const void *x, const void *y)
 static void correct(const gmg_exec *e, size_t n, gmg_correction c, int keep, void *x) { add_correction(e, n, c, (real)keep, x); }
 
 static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r,
-                        gmg_scale *s, void *low, gmg_wait wait)
+                        gmg_wait wait)
 {
   const gmg_device *device = gmg_device_of(e);
   const gmg_loop_test test = wait == GMG_IN_LOOP ? device->loop_test : gmg_loop_test{};
   const gmg_sum_target sums = wait == GMG_WAIT   ? gmg_sums_to_host(e)
                               : wait == GMG_IN_LOOP ? gmg_sums_to(e, &device->loop_state->residual)
                                                     : gmg_sums_on_device(e);
-  gmg_launch(e, "step", step_kernel, gmg_flat_shape(n, 1), n, d, p, q, y, r, s, low, sums, test);
+  gmg_launch(e, "step", step_kernel, gmg_flat_shape(n, 1), n, d, p, q, y, r, sums, test);
   return wait == GMG_WAIT ? sqrt(gmg_cuda_total(e, "step").first) : NAN;
 }
 

@@ -74,14 +74,14 @@ static void correct(const gmg_exec *e, size_t n, gmg_correction c, int keep, voi
 }
 
 /* `can_step` and `with_y` are constants after inlining, so the loop has no condition. Returns the sum of squares of r. */
-GMG_INLINE double step_piece(const int can_step, const int with_y, size_t begin, size_t end, real a, const void *p, const void *q,
-                             void *y, void *r)
+GMG_INLINE double step_share(const int can_step, const int with_y, share mine, real a, const void *p, const void *q, void *y,
+                             void *r)
 {
   const scalar *restrict P = p, *restrict Q = q;
   scalar *restrict Y = y, *restrict residual = r;
   double squares = 0;
 #pragma omp simd reduction(+ : squares)
-  for (size_t i = begin; i < end; i++) {
+  for (size_t i = mine.begin; i < mine.end; i++) {
     if (can_step) {
       if (with_y) Y[i] += a * P[i];
       residual[i] -= a * Q[i];
@@ -92,34 +92,21 @@ GMG_INLINE double step_piece(const int can_step, const int with_y, size_t begin,
 }
 
 static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r,
-                        gmg_scale *s, void *low, gmg_wait wait)
+                        gmg_wait wait)
 {
   double a, part[CHUNKS] = {0}, sum = 0;
   const int can_step = gmg_cg_step_length(d, &a), known = gmg_cg_is_known(d);
-  const double scale = low ? s->next : 1;
-  const real A = (real)a, S = (real)scale;
-  const scalar *restrict residual = r;
-  low_scalar *restrict to = low;
+  const real A = (real)a;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
   for (int c = 0; c < CHUNKS; c++) {
-    enum { SCALARS_IN_CACHE = 1024 }; /* written values are read again from the cache */
     const share mine = share_of(n, c);
-    double squares = 0;
-    for (size_t begin = mine.begin; begin < mine.end; begin += SCALARS_IN_CACHE) {
-      const size_t end = begin + SCALARS_IN_CACHE < mine.end ? begin + SCALARS_IN_CACHE : mine.end;
-      squares += !can_step ? step_piece(0, 0, begin, end, A, p, q, y, r)
-                 : y       ? step_piece(1, 1, begin, end, A, p, q, y, r)
-                           : step_piece(1, 0, begin, end, A, p, q, y, r);
-      if (!to) continue;
-#pragma omp simd
-      for (size_t i = begin; i < end; i++) to[i] = (low_scalar)(S * residual[i]);
-    }
-    part[c] = squares;
+    part[c] = !can_step ? step_share(0, 0, mine, A, p, q, y, r)
+              : y       ? step_share(1, 1, mine, A, p, q, y, r)
+                        : step_share(1, 0, mine, A, p, q, y, r);
   }
   if (!can_step) d->pq = 0;
   for (int c = 0; c < CHUNKS; c++) sum += part[c];
   sum = gmg_sum_over_processes(e, sum);
-  if (low) gmg_scale_note(s, scale, known ? sqrt(sum) : NAN);
   return known && wait ? sqrt(sum) : NAN;
 }
 

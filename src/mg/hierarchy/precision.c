@@ -87,7 +87,7 @@ static void compute_in(gmg_solver *s, gmg_exec *e, const gmg_correction_ops *cor
   s->levels_exec = e;
   s->corrections = corrections;
   s->fmg = corrections->fmg;
-  s->method = s->params.accel == GMG_ACCEL_NONE ? corrections->plain : &gmg_conjugate_gradients;
+  s->method = s->params.accel == GMG_ACCEL_NONE ? corrections->plain : corrections->accelerated;
   s->mg.exec = e;
   s->mg.grid = gmg_grid_ops_of(e);
 }

@@ -11,7 +11,7 @@ typedef struct gmg_iteration {
   int keeps_mean;    /* singular problems: cycles may leave a mean in u (gmg_keeps_mean()) */
   gmg_wait wait;     /* whether the residual after the next cycle is measured */
   double norm;       /* ||r||_2 if it was measured, NaN otherwise; with acceleration it is computed by recursion */
-  int has_direction; /* conjugate gradients: there is a direction */
+  int has_direction; /* conjugate gradients in the problem's type: there is a direction */
   /* In low precision, what the host knows of the residual in level[0].f and of its scale: */
   int is_stored;     /* level[0].f holds the residual of u, well scaled */
   double stored_norm, corrected_norm; /* about the norm of level[0].f, and of level[0].f before the last correction */
@@ -22,7 +22,10 @@ typedef struct gmg_iteration {
 /* A method: how a cycle improves u. Chosen at create. */
 typedef struct gmg_method {
   int norm_is_recursive; /* residual norms are computed by recursion, and rounding makes them drift from the true ones */
+  int minimises_energy;  /* conjugate gradients: cycles reduce the energy of the error, not the residual */
   int cycles_at_once;    /* maximum count of cycle() */
+  int sums_in_low_precision; /* cycle() sums corrections in low precision, which limits its count */
+  gmg_status (*create)(gmg_solver *s); /* allocates what only this method needs; NULL: nothing */
   /* Starts the iteration at the current u, and discards recursions. Computes the norm if it->wait is set. */
   void (*start)(gmg_solver *s, gmg_iteration *it);
   /* Returns ||r||_2 of the current u and, unless f_norm is NULL, ||f||_2. Blocks. */
@@ -31,6 +34,10 @@ typedef struct gmg_method {
   void (*cycle)(gmg_solver *s, gmg_iteration *it, int count);
   /* Adds a correction (of a full multigrid start) to u, and starts the iteration there. */
   void (*start_from)(gmg_solver *s, gmg_iteration *it, gmg_correction c);
+  /* Refinement only: computes a correction from the residual in level[0].f by `count` cycles, and returns what is left to add to u.
+     forget() discards what it keeps of earlier corrections; NULL: nothing. Only enqueue. */
+  gmg_correction (*correction)(gmg_solver *s, int count, void *u);
+  void (*forget)(gmg_solver *s);
   /* Work to be recorded as a loop: the first residual if the backend can measure it, then a cycle and its residual. NULL: not
      available. */
   gmg_work *loop;
@@ -40,14 +47,14 @@ typedef struct gmg_method {
   void (*loop_begin)(gmg_solver *s, gmg_iteration *it, gmg_loop *loop);
   void (*loop_end)(gmg_solver *s, gmg_iteration *it, const gmg_loop *loop, const double *norms, int cycles);
 } gmg_method;
-extern const gmg_method gmg_stationary, gmg_refinement, gmg_conjugate_gradients;
+extern const gmg_method gmg_stationary, gmg_refinement, gmg_conjugate_gradients, gmg_conjugate_refinement;
 
 /* How a correction is computed from a residual: by a cycle in the problem's type (stationary.c) or in low precision
    (refinement.c). */
 typedef struct gmg_correction_ops {
   gmg_precision precision;    /* for reports */
   const gmg_fmg_ops *fmg;     /* functions for full multigrid starts */
-  const gmg_method *plain;    /* the method without acceleration */
+  const gmg_method *plain, *accelerated; /* the methods */
   /* Allocation at create: on level l, after its operator (may be NULL); and for the whole solver. */
   gmg_status (*create_level)(gmg_solver *s, int l, const gmg_axis axis[3], int is_coarsest);
   gmg_status (*create)(gmg_solver *s);
@@ -55,13 +62,6 @@ typedef struct gmg_correction_ops {
                                          they always can */
   /* z = B r: a cycle from zero. r is packed, z has the caller's layout of u. Only enqueues. */
   void (*apply)(gmg_solver *s, const void *r, void *z);
-  /* Returns the correction for the residual of the acceleration. */
-  gmg_correction (*precondition)(gmg_solver *s, gmg_iteration *it);
-  /* Takes a step of the acceleration along its direction. Returns the residual norm. */
-  double (*step)(gmg_solver *s, gmg_iteration *it);
-  /* Notes the norm after a step of a recorded loop. The device requires well scaled residuals there. NULL: there is nothing to
-     note, and nothing is scaled */
-  void (*note_step)(gmg_iteration *it, double norm);
   /* Sets f and u for a watched cycle (cycle/watch.c): the right-hand side and a copy of the iterate or, if cycles compute
      corrections, its residual and 0. If the iterate is not finite, u is 1, and a residual is 0. The caller's u is unchanged; f_eff
      may change. */
@@ -89,7 +89,16 @@ void gmg_forget_recordings(gmg_solver *s); /* call it before data that recording
 gmg_status gmg_refuse_rhs(gmg_solver *s, const void *f, double norm);
 gmg_status gmg_refuse_guess(gmg_solver *s, const void *u, double norm);
 
+/* conjugate_gradients.c */
+gmg_status gmg_create_cg_scalars(gmg_solver *s);
+void gmg_forget_directions(gmg_solver *s); /* the next direction is a cycle's correction alone */
+
+/* conjugate_refinement.c: gmg_method::create and gmg_method::correction of the accelerated refinement */
+gmg_status gmg_create_directions(gmg_solver *s);
+gmg_correction gmg_correct_along_directions(gmg_solver *s, int steps, void *u);
+
 /* stationary.c */
+void gmg_cycle_from_zero(gmg_solver *s, const void *r, void *z); /* z = B r in the problem's type; both packed */
 double gmg_true_residual(gmg_solver *s, const gmg_iteration *it, double *f_norm); /* ||f - A u||_2 and, unless f_norm is NULL,
                                                                                      ||f||_2 */
 int gmg_loop_measures_first(gmg_solver *s);  /* whether a recorded loop measures its first residual */

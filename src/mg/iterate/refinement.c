@@ -1,6 +1,7 @@
 /* Iterative refinement (Wilkinson 1963; for multigrid Goeddeke, Strzodka, Turek 2007). The residual is computed in the problem's
    type, and a cycle from zero computes the correction in low precision. The residual is divided by about its own norm when it is
-   converted (core/scale.h). Called by solve through gmg_method, and by the acceleration. */
+   converted (core/scale.h). The correction of the accelerated variant is in conjugate_refinement.c. Called by solve through
+   gmg_method. */
 #include "iterate.h"
 
 #include <math.h>
@@ -49,7 +50,7 @@ static void store_residual(gmg_solver *s, gmg_iteration *it)
 
 static void start(gmg_solver *s, gmg_iteration *it)
 {
-  (void)s;
+  if (s->method->forget) s->method->forget(s);
   it->norm = NAN;
   it->is_stored = 0;
 }
@@ -90,7 +91,7 @@ static void improve(gmg_solver *s, const void *f, void *u)
 {
   gmg_iteration it = {.f = f, .u = u, .has_scale = 1};
   store_residual(s, &it);
-  gmg_add_correction(s, correction_for(s, 1, 1, u), u);
+  gmg_add_correction(s, s->method->correction(s, 1, u), u);
 }
 
 static void cycle(gmg_solver *s, gmg_iteration *it, int count)
@@ -102,7 +103,7 @@ static void cycle(gmg_solver *s, gmg_iteration *it, int count)
   } else {
     store_residual(s, it);
     it->corrected_norm = it->stored_norm;
-    correct(s, it, NULL, correction_for(s, count, 1, it->u));
+    correct(s, it, NULL, s->method->correction(s, count, it->u));
   }
   if (!it->keeps_mean) gmg_project_u(s, it->u);
 }
@@ -110,6 +111,7 @@ static void cycle(gmg_solver *s, gmg_iteration *it, int count)
 /* Starts the iteration after a full multigrid start. The residual is about as large as the data, or smaller. */
 static void start_from(gmg_solver *s, gmg_iteration *it, gmg_correction c)
 {
+  if (s->method->forget) s->method->forget(s);
   it->has_scale = 1;
   it->scale_norm = 0;
   correct(s, it, &s->scales->data.divisor, c);
@@ -124,7 +126,7 @@ static void loop(gmg_solver *s, const void *f, void *u)
     s->op->loop_first_residual(&s->exec, &A, f, u, &s->scales->one, &s->scales->residual, s->level[0].f);
   }
   s->exec.graph->loop_body_begin(s->context, with_first);
-  const gmg_correction c = correction_for(s, 1, 1, u);
+  const gmg_correction c = s->method->correction(s, 1, u);
   exchange_corrected(s, c, u);
   s->op->loop_residual(&s->exec, &A, c, f, u, &s->scales->residual, s->level[0].f);
   gmg_loop_project_u(s, u);
@@ -146,15 +148,21 @@ static void loop_end(gmg_solver *s, gmg_iteration *it, const gmg_loop *l, const 
   for (int i = 0; i < cycles; i++) note_low_residual(it, norms[i]);
 }
 
-/* cycles_at_once: low precision resolves the result of about three cycles. */
-const gmg_method gmg_refinement = {.cycles_at_once = 3,
-                                   .start = start,
-                                   .residual = residual,
-                                   .cycle = cycle,
-                                   .start_from = start_from,
-                                   .loop = loop,
-                                   .loop_begin = loop_begin,
-                                   .loop_end = loop_end};
+static gmg_correction plain_correction(gmg_solver *s, int cycles, void *u) { return correction_for(s, cycles, 1, u); }
+
+#define REFINEMENT                                                                                         \
+  .start = start, .residual = residual, .cycle = cycle, .start_from = start_from, .loop = loop, \
+  .loop_begin = loop_begin, .loop_end = loop_end
+
+/* cycles_at_once: low precision resolves the sum of about three cycles, and the recursion of about four steps. */
+const gmg_method gmg_refinement = {
+    .cycles_at_once = 3, .sums_in_low_precision = 1, .correction = plain_correction, REFINEMENT};
+const gmg_method gmg_conjugate_refinement = {.minimises_energy = 1,
+                                             .cycles_at_once = 4,
+                                             .create = gmg_create_directions,
+                                             .forget = gmg_forget_directions,
+                                             .correction = gmg_correct_along_directions,
+                                             REFINEMENT};
 
 /* --- allocation ---------------------------------------------------------------------------------------------------------- */
 
@@ -209,30 +217,6 @@ static void apply(gmg_solver *s, const void *r, void *z)
   if (c.z) gmg_array_correct(&s->exec, s->layouts.u, c, 0, z);
 }
 
-static void low_cycle(gmg_solver *s, const void *f, void *u)
-{
-  (void)gmg_cycle(&s->mg, 0, f, u, s->params.cycle, GMG_FROM_ZERO, NULL);
-}
-
-static gmg_correction precondition(gmg_solver *s, gmg_iteration *it)
-{
-  gmg_level *L = &s->level[0];
-  if (!it->is_stored) s->vector->normalize_to_low(&s->exec, L->A.cells, s->krylov.r, &s->scales->residual, L->f);
-  if (!it->is_stored && !isnan(it->norm)) it->scale_norm = it->norm;
-  it->has_scale = 1;
-  gmg_replay(s, low_cycle, L->f, L->u);
-  return gmg_correction_from_levels(s, L->u, &s->scales->residual.divisor);
-}
-
-/* A step of the acceleration, which also updates the low-precision copy of the residual. */
-static double step(gmg_solver *s, gmg_iteration *it)
-{
-  const double norm = gmg_array_cg_update(&s->exec, s->layouts.u, s->cg, s->krylov.p, s->krylov.q, it->u, s->krylov.r,
-                                          &s->scales->residual, s->level[0].f, it->wait);
-  note_low_residual(it, norm);
-  return norm;
-}
-
 static void begin_watch(gmg_solver *s, gmg_iteration *it, int finite, const void **f, void **u)
 {
   gmg_level *L = &s->level[0];
@@ -249,11 +233,9 @@ static void begin_watch(gmg_solver *s, gmg_iteration *it, int finite, const void
 const gmg_correction_ops gmg_corrections_low_precision = {.precision = GMG_PRECISION_MIXED,
                                          .fmg = &gmg_fmg_low_type,
                                          .plain = &gmg_refinement,
+                                         .accelerated = &gmg_conjugate_refinement,
                                          .create_level = create_level,
                                          .create = create,
                                          .check = gmg_check_precision,
                                          .apply = apply,
-                                         .precondition = precondition,
-                                         .step = step,
-                                         .note_step = note_low_residual,
                                          .begin_watch = begin_watch};

@@ -55,15 +55,17 @@ static void judge_again(gmg_solver *s, gmg_progress *p, double norm)
 
 /* Conjugate gradients update the residual by recursion, and rounding makes it drift from the true one. The true residual is
    computed if the recursive one meets the target, stalls, or falls below the rounding of f. If they differ, the recursion restarts.
-   If the true residual has stopped falling, it is at the floor. */
+   If the true residual has stopped falling near the floor, it is at the floor. */
 static int recursion_is_at_floor(gmg_solver *s, gmg_progress *p)
 {
   const int met = p->verdict == GMG_VERDICT_CONVERGED;
   const double recursion = gmg_residual_now(p), truth = gmg_true_residual(s, &p->it, NULL);
   judge_again(s, p, truth);
-  if (p->verdict == GMG_VERDICT_CONVERGED || (!met && truth < MAX_DRIFT * recursion)) return 0;
+  const int agree = !met && truth < MAX_DRIFT * recursion;
+  if (p->verdict == GMG_VERDICT_CONVERGED || (agree && p->verdict != GMG_VERDICT_STALLED)) return 0;
   p->floor = gmg_floor_of(s, p->it.u);
-  if (truth <= NEAR_FLOOR * p->floor && truth > p->true_before / 2) return 1;
+  if (truth <= NEAR_FLOOR * p->floor && (agree || truth > p->true_before / 2)) return 1;
+  if (agree) return 0;
   p->true_before = truth;
   gmg_project_u(s, p->it.u);
   s->method->start(s, &p->it);
@@ -86,10 +88,12 @@ static int is_at_floor(gmg_solver *s, gmg_progress *p)
    an F cycle. */
 static void reconsider_cycle(gmg_solver *s, gmg_progress *p)
 {
-  enum { MIN_CYCLES = 12, SPAN = 6 };
+  enum { MIN_CYCLES = 12, MIN_SPAN = 6 };
   if (!s->cycle_is_auto || s->params.cycle == GMG_CYCLE_V || p->cycles < MIN_CYCLES) return;
   const double *now = s->history + p->cycles;
-  if (!(now[0] >= pow(p->rule.rate_slow, SPAN) * now[-SPAN])) return; /* also if that residual was not measured */
+  int span = MIN_SPAN;
+  while (span < p->cycles && isnan(now[-span])) span++;
+  if (!(now[0] >= pow(p->rule.rate_slow, span) * now[-span])) return;
   s->params.cycle = GMG_CYCLE_V;
   s->method->start(s, &p->it);
 }
@@ -129,7 +133,7 @@ static gmg_status judge_start(gmg_solver *s, gmg_progress *p, int *done)
 static int recovers(gmg_solver *s, gmg_progress *p)
 {
   const double norm = gmg_residual_now(p);
-  if (!s->method->norm_is_recursive || !(norm < p->blown_up / 2)) return 0;
+  if (!s->method->minimises_energy || !(norm < p->blown_up / 2)) return 0;
   p->blown_up = norm;
   p->verdict = GMG_VERDICT_CONTINUE;
   gmg_project_u(s, p->it.u);
@@ -164,7 +168,7 @@ static gmg_status start(gmg_solver *s, gmg_progress *p)
 {
   const gmg_params *q = &s->params;
   const int measured = q->check_every > 0;
-  p->rule = (gmg_stopping){.rtol = q->rtol, .atol = q->atol, .growth = s->method->norm_is_recursive ? MAX_GROWTH_CG : MAX_GROWTH,
+  p->rule = (gmg_stopping){.rtol = q->rtol, .atol = q->atol, .growth = s->method->minimises_energy ? MAX_GROWTH_CG : MAX_GROWTH,
                            .rate_slow = RATE_SLOW, .rate_stalled = RATE_STALLED};
   p->it.wait = measured ? GMG_WAIT : GMG_ENQUEUE;
   if (!measured) p->mean_removed = NAN;

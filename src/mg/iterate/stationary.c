@@ -71,13 +71,11 @@ static gmg_status create(gmg_solver *s)
 {
   s->in_place = s->levels > 1 && gmg_is_packed(s->layouts.f) && gmg_is_packed(s->layouts.u);
   if (!s->in_place) GMG_TRY(gmg_create_correction_fields(s, 0));
-  if (s->method->norm_is_recursive)
-    GMG_TRY(gmg_create_field(&s->exec, "field of the acceleration", s->finest->A.cells, &s->krylov.z));
   return GMG_OK;
 }
 
-/* z is packed. With one level r is copied, because the solver of the coarsest grid may change it. */
-static void cycle_from_zero(gmg_solver *s, const void *r, void *z)
+/* z and r are packed. With one level r is copied, because the solver of the coarsest grid may change it. */
+void gmg_cycle_from_zero(gmg_solver *s, const void *r, void *z)
 {
   if (s->levels == 1) {
     s->vector->copy(&s->exec, s->level[0].A.cells, r, s->level[0].f);
@@ -90,20 +88,8 @@ static void apply(gmg_solver *s, const void *r, void *z)
 {
   const gmg_correction c = {.z = s->level[0].u};
   const int packed = gmg_is_packed(s->layouts.u);
-  cycle_from_zero(s, r, packed ? z : s->level[0].u);
+  gmg_cycle_from_zero(s, r, packed ? z : s->level[0].u);
   if (!packed) gmg_array_correct(&s->exec, s->layouts.u, c, 0, z);
-}
-
-static gmg_correction precondition(gmg_solver *s, gmg_iteration *it)
-{
-  (void)it;
-  gmg_replay(s, cycle_from_zero, s->krylov.r, s->krylov.z);
-  return (gmg_correction){.z = s->krylov.z};
-}
-
-static double step(gmg_solver *s, gmg_iteration *it)
-{
-  return gmg_array_cg_update(&s->exec, s->layouts.u, s->cg, s->krylov.p, s->krylov.q, it->u, s->krylov.r, NULL, NULL, it->wait);
 }
 
 static void begin_watch(gmg_solver *s, gmg_iteration *it, int finite, const void **f, void **u)
@@ -128,8 +114,7 @@ static void begin_watch(gmg_solver *s, gmg_iteration *it, int finite, const void
 const gmg_correction_ops gmg_corrections_same_precision = {.precision = GMG_PRECISION_SAME,
                                           .fmg = &gmg_fmg_same_type,
                                           .plain = &gmg_stationary,
+                                          .accelerated = &gmg_conjugate_gradients,
                                           .create = create,
                                           .apply = apply,
-                                          .precondition = precondition,
-                                          .step = step,
                                           .begin_watch = begin_watch};

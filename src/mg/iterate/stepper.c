@@ -77,7 +77,8 @@ static int cycles_at_once(const gmg_solver *s, const gmg_progress *p)
 {
   const int most = s->method->cycles_at_once;
   if (s->levels == 1 || is_start(s, p)) return 1;
-  return s->checks_are_auto ? most : resolved_cycles(gmg_low_floor(s, &s->finest->A), most);
+  const int is_limited = s->method->sums_in_low_precision && !s->checks_are_auto;
+  return is_limited ? resolved_cycles(gmg_low_floor(s, &s->finest->A), most) : most;
 }
 
 /* How many cycles will meet the target, if they reduce the residual like the last ones; fewer if rounding would spoil them. */
@@ -112,7 +113,7 @@ static int cycles_to_measure(gmg_solver *s, gmg_progress *p)
   const int every = s->params.check_every, left = s->params.max_cycles - p->cycles;
   int wanted = every - p->cycles % every;
   if (s->checks_are_auto && every > 1 && s->levels > 1) {
-    estimate_rounding(s, p);
+    if (s->method->sums_in_low_precision) estimate_rounding(s, p);
     wanted = is_start(s, p) ? 1 : cycles_to_target(s, p);
   }
   return wanted < left ? wanted : left;

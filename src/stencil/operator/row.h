@@ -33,7 +33,14 @@ GMG_INLINE int gmg_coefficients_of(const gmg_operator *A) { return (A->face[0] ?
 /* Coefficients of one row. */
 typedef struct {
   real lo[3], hi[3], diag;
+  real rest; /* the row sum: diag without lo and hi. 0 where there is neither a wall nor a reaction term */
 } gmg_row;
+
+/* An axis's part of gmg_row::rest without faces. It is 0 inside, where diag is lo + hi up to rounding. */
+GMG_INLINE real gmg_rest_along(size_t i, size_t n, const real *lo, const real *hi, const real *diag)
+{
+  return i == 0 || i + 1 == n ? diag[i] - lo[i] - hi[i] : 0;
+}
 
 /* Values of the neighbours along each axis. */
 typedef struct {
@@ -46,6 +53,17 @@ GMG_INLINE scalar gmg_row_sum(const int dim, const gmg_row a, const gmg_neighbou
   scalar s = a.lo[0] * u.lo[0] + a.hi[0] * u.hi[0];
   if (dim > 1) s += a.lo[1] * u.lo[1] + a.hi[1] * u.hi[1];
   if (dim > 2) s += a.lo[2] * u.lo[2] + a.hi[2] * u.hi[2];
+  return s;
+}
+
+/* A u as a sum of differences. Where u is smooth, rounding errors are those of the differences, not those of diag u. So in low
+   precision directions of conjugate gradients remain conjugate: a ball in which beta is 1e4 times larger takes 7 iterations at
+   512^2, and 9 with diag u - sum. */
+GMG_INLINE scalar gmg_row_image(const int dim, const gmg_row a, const gmg_neighbours near, scalar u)
+{
+  scalar s = a.rest * u + (a.lo[0] * (u - near.lo[0]) + a.hi[0] * (u - near.hi[0]));
+  if (dim > 1) s += a.lo[1] * (u - near.lo[1]) + a.hi[1] * (u - near.hi[1]);
+  if (dim > 2) s += a.lo[2] * (u - near.lo[2]) + a.hi[2] * (u - near.hi[2]);
   return s;
 }
 

@@ -107,7 +107,7 @@ static __global__ void __launch_bounds__(GMG_THREADS) rows_magnitude(Rows A, gmg
 template <class Rows>
 static __global__ void __launch_bounds__(GMG_THREADS)
     rows_direction(Rows rows, gmg_operator A, const scalar *p, const scalar *x, scalar *q, gmg_cg_scalars *direction,
-                   gmg_sum_target sums)
+                   const double *unit, gmg_sum_target sums)
 {
   gmg_total t = {0, 0, 0, 0};
   rows.walk(x, p, [&](size_t i, size_t j, size_t k, size_t c, scalar image, scalar beside) {
@@ -115,7 +115,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     q[c] = image;
     t.first += weighted * (double)image, t.second += weighted * (double)beside;
   });
-  if (gmg_grid_total(t, sums)) direction->pq = sums.to->first, direction->pr = sums.to->second;
+  if (gmg_grid_total(t, sums)) gmg_cg_note(direction, sums.to->first, sums.to->second, unit);
 }
 
 /* The namespace has no name. Otherwise both real types would have the same symbols. */
@@ -166,13 +166,13 @@ template <class Maker> struct gmg_by_rows {
     return sqrt(gmg_cuda_total(e, "magnitude").first);
   }
 
-  static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x,
-                           void *q)
+  static void cg_direction(const gmg_exec *e, const gmg_operator *A, const void *z, gmg_cg_scalars *d, const double *unit, void *p,
+                           const void *x, void *q)
   {
-    add_correction(e, A->cells, c, (const double *)&d->beta, p);
+    add_correction(e, A->cells, {.z = z}, (const double *)&d->beta, p);
     Maker::with(e, *A, [&](const auto &rows) {
       const auto kernel = rows_direction<gmg_type_of<decltype(rows)>>;
-      gmg_launch(e, "direction", kernel, rows.grid(1), rows, *A, p, x, q, d, gmg_sums_on_device(e));
+      gmg_launch(e, "direction", kernel, rows.grid(1), rows, *A, p, x, q, d, unit, gmg_sums_on_device(e));
     });
   }
 

@@ -128,17 +128,13 @@ static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
   return sqrt(gmg_sum_tasks(e, A, line_task, magnitude_sums, &x).first);
 }
 
-static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x,
-                         void *q)
+static void cg_direction(const gmg_exec *e, const gmg_operator *A, const void *z, gmg_cg_scalars *d, const double *unit, void *p,
+                         const void *x, void *q)
 {
-  if (d->beta != 0) {
-    const gmg_correction before = {.z = p};
-    e->vector->correct(e, A->cells, before, 0, q); /* q: work space */
-    e->vector->correct(e, A->cells, c, 0, p);
-    e->vector->axpy(e, A->cells, d->beta, q, p);
-  } else e->vector->correct(e, A->cells, c, 0, p);
+  if (d->beta != 0) e->vector->xpay(e, A->cells, z, d->beta, p);
+  else e->vector->copy(e, A->cells, z, p);
   apply(e, A, p, q);
-  d->pq = gmg_grid_ops_of(e)->dot(e, A, p, q).re, d->pr = gmg_grid_ops_of(e)->dot(e, A, p, x).re;
+  gmg_cg_note(d, gmg_grid_ops_of(e)->dot(e, A, p, q).re, gmg_grid_ops_of(e)->dot(e, A, p, x).re, unit);
 }
 
 #define GMG_OPERATIONS_BY_LINES                                                                                              \

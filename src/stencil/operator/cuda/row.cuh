@@ -64,7 +64,7 @@ template <int kind> static __device__ __forceinline__ gmg_row gmg_row_at(const g
 {
   const size_t at[3] = {i, j, k};
   gmg_row r;
-  r.diag = (real)A.shift;
+  r.diag = r.rest = (real)A.shift;
 #pragma unroll
   for (int a = 0; a < 3; a++) r.lo[a] = gmg_at(A.lo[a], at[a]), r.hi[a] = gmg_at(A.hi[a], at[a]);
   if (kind & GMG_FACES) {
@@ -74,14 +74,22 @@ template <int kind> static __device__ __forceinline__ gmg_row gmg_row_at(const g
         const gmg_layout across = gmg_face_layout_of(&A, a);
         const size_t low = gmg_offset(across, i, j, k);
         const real below = gmg_at(A.face[a], low), above = gmg_at(A.face[a], low + gmg_pitch(across, a));
-        r.diag += gmg_at(A.lo_diag[a], at[a]) * below + gmg_at(A.hi_diag[a], at[a]) * above;
+        const real lo_diag = gmg_at(A.lo_diag[a], at[a]), hi_diag = gmg_at(A.hi_diag[a], at[a]);
+        r.diag += lo_diag * below + hi_diag * above;
+        r.rest += (lo_diag - r.lo[a]) * below + (hi_diag - r.hi[a]) * above;
         r.lo[a] *= below, r.hi[a] *= above;
       }
   } else {
 #pragma unroll
-    for (int a = 0; a < 3; a++) r.diag += gmg_at(A.diag[a], at[a]);
+    for (int a = 0; a < 3; a++) {
+      r.diag += gmg_at(A.diag[a], at[a]);
+      r.rest += gmg_rest_along(at[a], A.n[a], (const real *)A.lo[a], (const real *)A.hi[a], (const real *)A.diag[a]);
+    }
   }
-  if (kind & GMG_SIGMA) r.diag += gmg_at(A.sigma, gmg_offset(gmg_layout_of(&A), i, j, k));
+  if (kind & GMG_SIGMA) {
+    const real sigma = gmg_at(A.sigma, gmg_offset(gmg_layout_of(&A), i, j, k));
+    r.diag += sigma, r.rest += sigma;
+  }
   return r;
 }
 

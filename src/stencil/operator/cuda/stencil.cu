@@ -139,9 +139,8 @@ static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
 
 /* --- inner products -------------------------------------------------------------------------------------------------- */
 
-/* Sum of w conj(x) y with the control volumes w. x may be in low precision. Returns 1 in the thread that has the sum. */
-template <typename type>
-static __device__ __forceinline__ int dot_of(const gmg_operator &A, const gmg_points &p, const type *x, const scalar *y,
+/* Sum of w conj(x) y with the control volumes w. Returns 1 in the thread that has the sum. */
+static __device__ __forceinline__ int dot_of(const gmg_operator &A, const gmg_points &p, const scalar *x, const scalar *y,
                                              const gmg_sum_target &sums)
 {
   gmg_total t = {0, 0, 0, 0};
@@ -210,51 +209,52 @@ static void loop_remove_mean(const gmg_exec *e, const gmg_operator *A, double vo
 
 /* --- conjugate gradients ----------------------------------------------------------------------------------------------- */
 
-template <typename type>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    beta_kernel(gmg_operator A, gmg_points p, const double *scale, const type *z, const scalar *y, int flexible,
-                gmg_cg_scalars *direction, gmg_sum_target sums)
+    beta_kernel(gmg_operator A, gmg_points p, const scalar *z, const scalar *y, int flexible, gmg_cg_scalars *direction,
+                const double *unit, gmg_sum_target sums)
 {
   gmg_wait_for_predecessor();
-  if (dot_of(A, p, z, y, sums)) gmg_cg_set_beta(direction, flexible, (scale ? *scale : 1) * sums.to->first);
+  if (flexible && !gmg_cg_has_direction(direction)) {
+    if (blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) gmg_cg_set_beta(direction, flexible, 0, unit);
+    return;
+  }
+  if (dot_of(A, p, z, y, sums)) gmg_cg_set_beta(direction, flexible, sums.to->first, unit);
 }
 
-static void cg_beta(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_cg_scalars *d)
+static void cg_beta(const gmg_exec *e, const gmg_operator *A, const void *z, const void *y, int flexible, gmg_cg_scalars *d,
+                    const double *unit)
 {
   const gmg_points p = points_of(A);
-  const gmg_launch_shape grid = gmg_shape_of(p, 1);
-  const gmg_sum_target sum = gmg_sums_on_device(e);
-  if (c.low) gmg_launch_early(e, "inner product", beta_kernel<low_scalar>, grid, *A, p, c.scale, c.z, y, flexible, d, sum);
-  else gmg_launch_early(e, "inner product", beta_kernel<scalar>, grid, *A, p, c.scale, c.z, y, flexible, d, sum);
+  gmg_launch_early(e, "inner product", beta_kernel, gmg_shape_of(p, 1), *A, p, z, y, flexible, d, unit, gmg_sums_on_device(e));
 }
 
-/* Stores <p, A p> (first) and <p, x> (second). Not inlined: in float some kernels would need 80 registers or more instead of 64. */
-static __device__ __noinline__ void note_sums(gmg_total t, gmg_cg_scalars *direction, const gmg_sum_target sums)
+/* Notes <p, A p> (first) and <p, x> (second). Not inlined: in float some kernels would need 80 registers or more instead of 64. */
+static __device__ __noinline__ void note_sums(gmg_total t, gmg_cg_scalars *direction, const double *unit, const gmg_sum_target sums)
 {
-  if (gmg_grid_total(t, sums)) direction->pq = sums.to->first, direction->pr = sums.to->second;
+  if (gmg_grid_total(t, sums)) gmg_cg_note(direction, sums.to->first, sums.to->second, unit);
 }
 
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
     direction_kernel(gmg_operator A, gmg_columns p, const scalar *d, const scalar *x, scalar *q, gmg_cg_scalars *direction,
-                     gmg_sum_target sums)
+                     const double *unit, gmg_sum_target sums)
 {
   gmg_wait_for_predecessor();
   gmg_total t = {0, 0, 0, 0};
   gmg_walk(A, p, gmg_layout_of(&A), d, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, scalar here) {
-    const scalar image = -gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, 0, here);
+    const scalar image = gmg_row_image(3, gmg_row_at<kind>(A, i, j, k), near, here);
     const wide_scalar weighted = gmg_volume_at(A, i, j, k) * (wide_scalar)here;
     q[c] = image;
     t.first += gmg_real_part(gmg_product(weighted, (wide_scalar)image));
     t.second += gmg_real_part(gmg_product(weighted, (wide_scalar)x[c]));
   });
-  note_sums(t, direction, sums);
+  note_sums(t, direction, unit, sums);
 }
 
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     direction_faces_kernel(gmg_operator A, gmg_face_columns w, const scalar *p, const scalar *x, scalar *q,
-                           gmg_cg_scalars *direction, gmg_sum_target sums)
+                           gmg_cg_scalars *direction, const double *unit, gmg_sum_target sums)
 {
   gmg_total t = {0, 0, 0, 0};
   for (unsigned tile = blockIdx.x; tile < w.s.tiles.total; tile += gridDim.x) {
@@ -276,21 +276,22 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
       gmg_store_patch(q + c, gmg_layout_of(w).row, image);
     });
   }
-  note_sums(t, direction, sums);
+  note_sums(t, direction, unit, sums);
 }
 
-static void cg_direction(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x,
-                         void *q)
+static void cg_direction(const gmg_exec *e, const gmg_operator *A, const void *z, gmg_cg_scalars *d, const double *unit, void *p,
+                         const void *x, void *q)
 {
   const gmg_columns columns = gmg_columns_of(e, A->n);
   const gmg_sum_target sums = gmg_sums_on_device(e);
   gmg_face_columns w;
-  add_correction(e, A->cells, c, (const double *)&d->beta, p);
+  add_correction(e, A->cells, {.z = z}, (const double *)&d->beta, p);
   if (gmg_face_columns_of(A, gmg_device_of(e)->processors, p, x, q, &w))
-    gmg_launch(e, "direction", GMG_BY_SIGMA(w, direction_faces_kernel), gmg_shape_of(w.s.tiles, 1), *A, w, p, x, q, d, sums);
+    gmg_launch(e, "direction", GMG_BY_SIGMA(w, direction_faces_kernel), gmg_shape_of(w.s.tiles, 1), *A, w, p, x, q, d, unit,
+               sums);
   else
     gmg_launch_early(e, "direction", GMG_BY_KIND(A, direction_kernel), gmg_shape_of(columns.tiles, 1), *A, columns, p, x, q, d,
-                     sums);
+                     unit, sums);
 }
 
 extern "C" {

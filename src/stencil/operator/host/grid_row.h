@@ -14,7 +14,7 @@ enum { GMG_SEGMENT = 4096 };
 typedef struct {
   const scalar *u, *y_lo, *y_hi, *z_lo, *z_hi; /* this line and its neighbours */
   const real *lo, *hi, *diag;                /* coefficients along axis 0 */
-  real c_lo[3], c_hi[3], c_diag;             /* coefficients along axes 1 and 2; c_diag includes the shift */
+  real c_lo[3], c_hi[3], c_diag, c_rest;     /* coefficients along axes 1 and 2; c_diag and c_rest include the shift */
   const real *lo_diag, *hi_diag;             /* with coefficients on faces: the faces' parts of the diagonal */
   real d_lo[3], d_hi[3];
   const real *x_face, *y_face[2], *z_face[2], *sigma;
@@ -88,11 +88,13 @@ static inline gmg_line gmg_line_coefficients(const gmg_operator *A, size_t j, si
                 .c_lo = {0, lo[1][j], lo[2][k]},
                 .c_hi = {0, hi[1][j], hi[2][k]},
                 .c_diag = diag[1][j] + diag[2][k] + (real)A->shift,
+                .c_rest = gmg_rest_along(j, A->n[1], lo[1], hi[1], diag[1]) + gmg_rest_along(k, A->n[2], lo[2], hi[2], diag[2]) +
+                          (real)A->shift,
                 .n = A->n[0],
                 .uniform = A->uniform[0]};
   if (A->sigma) l.sigma = (const real *)A->sigma + at;
   if (!face[0]) return l;
-  l.c_diag = (real)A->shift;
+  l.c_diag = l.c_rest = (real)A->shift;
   l.lo_diag = lo_diag[0], l.hi_diag = hi_diag[0];
   l.x_face = face[0] + gmg_offset(gmg_face_layout_of(A, 0), 0, j, k);
   if (A->dim > 1) {
@@ -128,18 +130,23 @@ static inline gmg_line gmg_line_at(const gmg_operator *A, const scalar *u, size_
 
 GMG_INLINE gmg_row gmg_line_row(const int dim, const int kind, const gmg_line *l, size_t i)
 {
-  gmg_row r = {.lo = {l->lo[i], l->c_lo[1], l->c_lo[2]}, .hi = {l->hi[i], l->c_hi[1], l->c_hi[2]}, .diag = l->c_diag};
+  gmg_row r = {.lo = {l->lo[i], l->c_lo[1], l->c_lo[2]}, .hi = {l->hi[i], l->c_hi[1], l->c_hi[2]}, .diag = l->c_diag,
+               .rest = l->c_rest};
   if (kind & GMG_FACES) {
     const real low[3] = {l->x_face[i], dim > 1 ? l->y_face[0][i] : 0, dim > 2 ? l->z_face[0][i] : 0};
     const real high[3] = {l->x_face[i + 1], dim > 1 ? l->y_face[1][i] : 0, dim > 2 ? l->z_face[1][i] : 0};
     r.diag += l->lo_diag[i] * low[0] + l->hi_diag[i] * high[0];
+    r.rest += (l->lo_diag[i] - r.lo[0]) * low[0] + (l->hi_diag[i] - r.hi[0]) * high[0];
+    if (dim > 1) r.rest += (l->d_lo[1] - r.lo[1]) * low[1] + (l->d_hi[1] - r.hi[1]) * high[1];
+    if (dim > 2) r.rest += (l->d_lo[2] - r.lo[2]) * low[2] + (l->d_hi[2] - r.hi[2]) * high[2];
     r.lo[0] *= low[0], r.hi[0] *= high[0];
     if (dim > 1) r.diag += l->d_lo[1] * low[1] + l->d_hi[1] * high[1], r.lo[1] *= low[1], r.hi[1] *= high[1];
     if (dim > 2) r.diag += l->d_lo[2] * low[2] + l->d_hi[2] * high[2], r.lo[2] *= low[2], r.hi[2] *= high[2];
   } else {
     r.diag += l->diag[i];
+    r.rest += gmg_rest_along(i, l->n, l->lo, l->hi, l->diag);
   }
-  if (kind & GMG_SIGMA) r.diag += l->sigma[i];
+  if (kind & GMG_SIGMA) r.diag += l->sigma[i], r.rest += l->sigma[i];
   return r;
 }
 
@@ -212,6 +219,12 @@ GMG_INLINE scalar gmg_apply_point(const int dim, gmg_row a, gmg_neighbours near,
 {
   (void)f, (void)c0, (void)c1, (void)old;
   return a.diag * u - gmg_row_sum(dim, a, near);
+}
+
+GMG_INLINE scalar gmg_image_point(const int dim, gmg_row a, gmg_neighbours near, scalar f, scalar u, real c0, real c1, scalar old)
+{
+  (void)f, (void)c0, (void)c1, (void)old;
+  return gmg_row_image(dim, a, near, u);
 }
 
 /* Scalars from p to the next cache line. */

@@ -27,7 +27,7 @@ static double sum_of_squares(const scalar *x, size_t n)
 typedef struct {
   const gmg_operator *A;
   const scalar *f, *u; /* or the factors of an inner product */
-  int low, with_f;   /* low: f is in low precision; with_f: the norm of f is needed, too */
+  int with_f; /* the norm of f is needed, too */
   real scale;
   void *r;
 } terms;
@@ -105,27 +105,19 @@ static double volume_beside(const gmg_operator *A, const gmg_task *w)
   return (double)((const real *)A->volume[1])[w->j] * (double)((const real *)A->volume[2])[w->k];
 }
 
-/* Sum over a task's line of conj(c) y times the control volume. low: c is in low precision; a constant after inlining. */
-GMG_INLINE wide_scalar line_dot(const int low, const gmg_operator *A, const gmg_task w, const void *c, const void *y)
-{
-  const real *restrict w0 = A->volume[0];
-  const scalar *restrict high_c = (const scalar *)c + w.offset;
-  const low_scalar *restrict low_c = (const low_scalar *)c + w.offset;
-  const scalar *restrict Y = (const scalar *)y + w.offset;
-  wide_scalar sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (size_t i = w.begin; i < w.end; i++)
-    sum += gmg_product((double)w0[i] * (low ? (wide_scalar)low_c[i] : (wide_scalar)high_c[i]), (wide_scalar)Y[i]);
-  return volume_beside(A, &w) * sum;
-}
-
 /* The real and the imaginary part of a scalar. */
 static gmg_two_sums parts_of(wide_scalar x) { return (gmg_two_sums){gmg_real_part(x), gmg_imaginary_part(x)}; }
 
+/* Sum of conj(f) u times the control volume. */
 static gmg_two_sums dot_sums(const void *what, const gmg_task *w)
 {
   const terms *x = what;
-  return parts_of(x->low ? line_dot(1, x->A, *w, x->f, x->u) : line_dot(0, x->A, *w, x->f, x->u));
+  const real *restrict w0 = x->A->volume[0];
+  const scalar *restrict f = x->f + w->offset, *restrict u = x->u + w->offset;
+  wide_scalar sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (size_t i = w->begin; i < w->end; i++) sum += gmg_product((double)w0[i] * (wide_scalar)f[i], (wide_scalar)u[i]);
+  return parts_of(volume_beside(x->A, w) * sum);
 }
 
 /* Sum of f times the control volume. */
@@ -140,18 +132,17 @@ static gmg_two_sums weighted_sums(const void *what, const gmg_task *w)
   return parts_of(volume_beside(x->A, w) * sum);
 }
 
-static gmg_number field_dot(const gmg_exec *e, const gmg_operator *A, int low, const void *c, const void *y)
+static gmg_number dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y)
 {
-  const terms x = {.A = A, .f = c, .u = y, .low = low};
-  const gmg_two_sums parts = gmg_sum_tasks(e, A, gmg_task_at, y ? dot_sums : weighted_sums, &x);
+  const terms factors = {.A = A, .f = x, .u = y};
+  const gmg_two_sums parts = gmg_sum_tasks(e, A, gmg_task_at, y ? dot_sums : weighted_sums, &factors);
   return (gmg_number){parts.first, parts.second};
 }
 
-static gmg_number dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y) { return field_dot(e, A, 0, x, y); }
-
-static void cg_beta(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *y, int flexible, gmg_cg_scalars *d)
+static void cg_beta(const gmg_exec *e, const gmg_operator *A, const void *z, const void *y, int flexible, gmg_cg_scalars *d,
+                    const double *unit)
 {
-  gmg_cg_set_beta(d, flexible, (c.scale ? *c.scale : 1) * field_dot(e, A, c.low, c.z, y).re);
+  gmg_cg_set_beta(d, flexible, !flexible || gmg_cg_has_direction(d) ? dot(e, A, z, y).re : 0, unit);
 }
 
 static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)

@@ -5,6 +5,8 @@
 #include "sums.h"
 #include "stencil/grid_ops.h"
 
+#include "core/cg_scalars.h"
+
 #include <math.h>
 #include <omp.h>
 
@@ -137,7 +139,7 @@ static gmg_two_sums apply_dots(const void *what, const gmg_task *w)
   scalar *restrict q = (scalar *)x->out + w->offset;
   const double beside = (double)((const real *)A->volume[1])[w->j] * (double)((const real *)A->volume[2])[w->k];
   double first = 0, second = 0;
-  gmg_task_map(gmg_apply_point, A, *w, x->changed, x->changed, 0, 0, q + w->begin);
+  gmg_task_map(gmg_image_point, A, *w, x->changed, x->changed, 0, 0, q + w->begin);
 #pragma omp simd reduction(+ : first, second)
   for (size_t i = w->begin; i < w->end; i++) {
     const wide_scalar weighted = (double)w0[i] * (wide_scalar)p[i];
@@ -155,10 +157,10 @@ double R(gmg_correct_residual_host)(const gmg_exec *e, const gmg_operator *A, gm
   return gmg_norms_of(run(e, &x), scale, s, NULL, wait);
 }
 
-void R(gmg_cg_direction_host)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, gmg_cg_scalars *d, void *p, const void *x,
-                              void *q)
+void R(gmg_cg_direction_host)(const gmg_exec *e, const gmg_operator *A, const void *z, gmg_cg_scalars *d, const double *unit,
+                              void *p, const void *x, void *q)
 {
-  const work w = {change, apply_dots, A, c, p, (real)d->beta, x, q, 1};
+  const work w = {change, apply_dots, A, {.z = z}, p, (real)d->beta, x, q, 1};
   const gmg_two_sums sums = run(e, &w);
-  d->pq = sums.first, d->pr = sums.second;
+  gmg_cg_note(d, sums.first, sums.second, unit);
 }

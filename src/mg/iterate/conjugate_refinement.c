@@ -1,0 +1,56 @@
+/* Iterative refinement whose corrections are steps along conjugate directions, in low precision. Between two residuals in the
+   problem's type the residual in low precision follows by recursion (Sleijpen, van der Vorst 1996); the directions go on across
+   them. The flexible variant (Notay 2000; Golub, Ye 1999) allows a varying preconditioner, such as asynchronous cycles. All else is
+   in refinement.c, which calls this file through gmg_method. */
+#include "iterate.h"
+
+static void cycle_from_zero(gmg_solver *s, const void *f, void *u)
+{
+  (void)gmg_cycle(&s->mg, 0, f, u, s->params.cycle, GMG_FROM_ZERO, NULL);
+}
+
+/* The next direction: a cycle for the residual in level[0].f, made conjugate to the last direction. beta = -<z, A p> / <p, A p> if
+   flexible, and otherwise beta = <r, z> / (last <r, z>). r and z are divided by the divisor of the stored residual. */
+static void next_direction(gmg_solver *s)
+{
+  const gmg_exec *e = s->levels_exec;
+  const gmg_level *L = &s->level[0];
+  const int flexible = s->params.accel == GMG_ACCEL_FLEXIBLE_CG;
+  const double *divisor = &s->scales->residual.divisor;
+  void *r = L->f, *p = s->krylov.p, *q = s->krylov.q;
+  if (s->levels == 1) {
+    e->vector->copy(e, L->A.cells, L->f, r = s->krylov.r); /* the solver of the coarsest grid may change f */
+    gmg_forget_directions(s); /* it solves up to rounding, which an earlier direction would only spoil */
+  }
+  gmg_replay(s, cycle_from_zero, L->f, L->u);
+  gmg_start_timer(s, 0);
+  gmg_project(s, e, L, L->u); /* otherwise u drifts */
+  s->mg.grid->cg_beta(e, &L->A, L->u, flexible ? q : r, flexible, s->cg, divisor);
+  gmg_exchange(e, &L->A, L->u); /* p's ghosts follow from it */
+  s->mg.op[0]->cg_direction(e, &L->A, L->u, s->cg, divisor, p, r, q);
+}
+
+/* u takes every step in the problem's type. Summed in low precision, the steps would lose what is smooth. */
+gmg_correction gmg_correct_along_directions(gmg_solver *s, int steps, void *u)
+{
+  const gmg_exec *e = s->levels_exec;
+  const gmg_level *L = &s->level[0];
+  const gmg_correction step = gmg_correction_from_levels(s, s->krylov.p, &s->cg->change);
+  for (int i = 1; i < steps; i++) {
+    next_direction(s);
+    gmg_add_correction(s, step, u);
+    (void)e->vector->cg_update(e, L->A.cells, s->cg, NULL, s->krylov.q, NULL, L->f, GMG_ENQUEUE);
+  }
+  next_direction(s);
+  return step;
+}
+
+gmg_status gmg_create_directions(gmg_solver *s)
+{
+  const char *what = "field of the acceleration";
+  const size_t cells = s->level[0].A.cells;
+  GMG_TRY(gmg_create_field(s->levels_exec, what, cells, &s->krylov.p));
+  GMG_TRY(gmg_create_field(s->levels_exec, what, cells, &s->krylov.q));
+  if (s->levels == 1) GMG_TRY(gmg_create_field(s->levels_exec, what, cells, &s->krylov.r));
+  return gmg_create_cg_scalars(s);
+}
