@@ -20,7 +20,8 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
   const unsigned warp = blockIdx.x * BLOCK_WARPS + gmg_warp(), lane = threadIdx.x % 32, ty = warp / beside, tx = warp - ty * beside;
   const int K0 = (int)ty * count, K1 = min(K0 + count, my.cols);
   const int i = (int)tx * WARP_COLS + COLS * ((int)lane - 1), I = i / 2;
-  const int exists = gmg_index_exists(i, s.n[0], s.wraps[0]), mine = lane > 0 && lane < 31 && i < s.n[0];
+  const int exists = gmg_index_exists(i, s.n[0], s.wraps[0]) && i < s.n[0] + COLS; /* beyond, no residual needs u */
+  const int mine = lane > 0 && lane < 31 && i < s.n[0];
   const int column = exists ? gmg_wrap_once(i, s.n[0], s.wraps[0]) : 0;
   const auto offset_of = [&](int k) { return gmg_offset(gmg_layout_of(s), column, 0, k); };
   if (K0 >= K1) return;
