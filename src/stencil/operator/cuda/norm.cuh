@@ -101,14 +101,22 @@ static __global__ void __launch_bounds__(GMG_THREADS, 2)
   sum_up(t, how, sums);
 }
 
-template <int kind>
+/* add_squares() for one column. */
+static __device__ __forceinline__ void add_squares(const gmg_single &r, const gmg_single &rhs, real scale, low_scalar *low,
+                                                   unsigned c, unsigned, gmg_total &t)
+{
+  if (low) low[c] = (low_scalar)(scale * r.at[0][0]);
+  t.first += gmg_square((wide_scalar)r.at[0][0]), t.second += gmg_square((wide_scalar)rhs.at[0][0]);
+}
+
+template <int kind, int wide>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     norm_faces_kernel(gmg_face_columns w, const scalar *f, const scalar *u, scaling how, low_scalar *low, gmg_sum_target sums)
 {
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
-  gmg_walk_faces<kind>(w, f, u, [&](unsigned, unsigned c, const gmg_patch<2> &image, const auto &, const gmg_patch<2> &rhs) {
+  gmg_walk_faces<kind, wide>(w, f, u, [&](unsigned, unsigned c, const auto &image, const auto &, const auto &rhs) {
     add_squares(gmg_minus(rhs, image), rhs, scale, low, c, gmg_layout_of(w).row, t);
   });
   sum_up(t, how, sums);
@@ -124,7 +132,7 @@ static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f,
   gmg_any_columns any;
   gmg_face_columns w;
   if (!A->caller_layouts && gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, low, &w)) {
-    gmg_launch(e, what, GMG_BY_SIGMA(w, norm_faces_kernel), gmg_shape_of(w.s.tiles, 1), w, f, u, how, low, sums);
+    gmg_launch(e, what, GMG_BY_SIGMA_AND_WIDTH(w, norm_faces_kernel), gmg_shape_of(w.s.tiles, 1), w, f, u, how, low, sums);
   } else if (gmg_uniform_of(A, UNIFORM_BLOCKS(e), f, u, low, &s)) {
     const int loads_at_once = s.deep == 2 && s.tiles.high == NORM_AT_ONCE && s.n[2] % NORM_AT_ONCE == 0;
     const auto kernel = loads_at_once ? norm_uniform_kernel<2, NORM_AT_ONCE> : GMG_BY_DEPTH(s, norm_uniform_kernel);

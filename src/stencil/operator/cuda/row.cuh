@@ -33,10 +33,12 @@ typedef struct gmg_columns {
   unsigned n[3];
 } gmg_columns;
 
+enum { GMG_COLUMN_PLANES = 32 }; /* the maximum number of planes of a thread */
 static inline gmg_columns gmg_columns_of(const gmg_exec *e, const size_t n[3])
 {
   const size_t blocks = 4 * (size_t)gmg_device_of(e)->processors;
-  return {gmg_tiles_of(n, n[1] < 8 ? GMG_THREADS : 32, 32, 2, blocks), {(unsigned)n[0], (unsigned)n[1], (unsigned)n[2]}};
+  const unsigned across = n[1] < 8 ? GMG_THREADS : 32;
+  return {gmg_tiles_of(n, across, GMG_COLUMN_PLANES, 2, blocks), {(unsigned)n[0], (unsigned)n[1], (unsigned)n[2]}};
 }
 
 static inline gmg_launch_shape gmg_shape_of(const gmg_tiles &t, int sums = 0)

@@ -69,11 +69,11 @@ static __global__ void __launch_bounds__(GMG_THREADS, 2)
 }
 
 /* r = f - A u; f = NULL: r = A u. */
-template <int kind>
+template <int kind, int wide>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     residual_faces_kernel(gmg_face_columns w, const scalar *f, const scalar *u, scalar *r)
 {
-  gmg_walk_faces<kind>(w, f, u, [&](unsigned, unsigned c, const gmg_patch<2> &image, const auto &, const gmg_patch<2> &rhs) {
+  gmg_walk_faces<kind, wide>(w, f, u, [&](unsigned, unsigned c, const auto &image, const auto &, const auto &rhs) {
     gmg_store_patch(r + c, gmg_layout_of(w).row, f ? gmg_minus(rhs, image) : image);
   });
 }
@@ -88,7 +88,7 @@ static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, co
   gmg_any_columns any;
   gmg_face_columns w;
   if (!A->caller_layouts && gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, r, &w))
-    gmg_launch(e, what, GMG_BY_SIGMA(w, residual_faces_kernel), gmg_shape_of(w.s.tiles), w, f, u, r);
+    gmg_launch(e, what, GMG_BY_SIGMA_AND_WIDTH(w, residual_faces_kernel), gmg_shape_of(w.s.tiles), w, f, u, r);
   else if (f && gmg_uniform_of(A, UNIFORM_BLOCKS(e), f, u, r, &s))
     gmg_launch(e, what, GMG_BY_DEPTH(s, residual_uniform_kernel), gmg_shape_of(s.tiles), s, f, u, r);
   else if (f && gmg_any_columns_of(A, UNIFORM_BLOCKS(e), f, u, &any))
@@ -251,23 +251,25 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
   note_sums(t, direction, unit, sums);
 }
 
-template <int kind>
+template <int kind, int wide>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     direction_faces_kernel(gmg_operator A, gmg_face_columns w, const scalar *p, const scalar *x, scalar *q,
                            gmg_cg_scalars *direction, const double *unit, gmg_sum_target sums)
 {
   gmg_total t = {0, 0, 0, 0};
   for (unsigned tile = blockIdx.x; tile < w.s.tiles.total; tile += gridDim.x) {
-    const gmg_column_part at = gmg_column_part_of<2, 2>(w.s.tiles, w.s.n, tile);
+    const gmg_column_part at = gmg_column_part_of<wide, wide>(w.s.tiles, w.s.n, tile);
     if (!at.there) continue;
-    const double volume_x[2] = {(double)gmg_at(A.volume[0], at.i), (double)gmg_at(A.volume[0], at.i + 1)};
-    const double volume_y[2] = {(double)gmg_at(A.volume[1], at.j), (double)gmg_at(A.volume[1], at.j + 1)};
-    gmg_walk_face_columns<kind>(w, x, p, at, [&](unsigned k, unsigned c, const auto &image, const auto &here, const auto &r) {
+    double volume_x[wide], volume_y[wide];
+#pragma unroll
+    for (int b = 0; b < wide; b++)
+      volume_x[b] = (double)gmg_at(A.volume[0], at.i + b), volume_y[b] = (double)gmg_at(A.volume[1], at.j + b);
+    gmg_walk_face_columns<kind, wide>(w, x, p, at, [&](unsigned k, unsigned c, const auto &image, const auto &here, const auto &r) {
       double with_image = 0, with_r = 0;
 #pragma unroll
-      for (int d = 0; d < 2; d++)
+      for (int d = 0; d < wide; d++)
 #pragma unroll
-        for (int b = 0; b < 2; b++) {
+        for (int b = 0; b < wide; b++) {
           const double weighted = volume_x[b] * volume_y[d] * (double)here.at[d][b];
           with_image += weighted * (double)image.at[d][b], with_r += weighted * (double)r.at[d][b];
         }
@@ -287,8 +289,8 @@ static void cg_direction(const gmg_exec *e, const gmg_operator *A, const void *z
   gmg_face_columns w;
   add_correction(e, A->cells, {.z = z}, (const double *)&d->beta, p);
   if (gmg_face_columns_of(A, gmg_device_of(e)->processors, p, x, q, &w))
-    gmg_launch(e, "direction", GMG_BY_SIGMA(w, direction_faces_kernel), gmg_shape_of(w.s.tiles, 1), *A, w, p, x, q, d, unit,
-               sums);
+    gmg_launch(e, "direction", GMG_BY_SIGMA_AND_WIDTH(w, direction_faces_kernel), gmg_shape_of(w.s.tiles, 1), *A, w, p, x, q, d,
+               unit, sums);
   else
     gmg_launch_early(e, "direction", GMG_BY_KIND(A, direction_kernel), gmg_shape_of(columns.tiles, 1), *A, columns, p, x, q, d,
                      unit, sums);

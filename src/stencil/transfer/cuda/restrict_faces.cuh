@@ -21,27 +21,44 @@ static __device__ __forceinline__ border border_of(const gmg_map &m, int row, co
   return {{w0, w1}, w0 * __ldg(lo + i), (pair ? w1 : w0) * __ldg(hi + i + pair)};
 }
 
-/* A thread has a column of coarse unknowns, the four columns of fine ones inside, and the flux into the next. */
-template <int kind>
+/* A thread has a column of coarse unknowns, the four columns of fine ones inside, and the flux into the next. pairs: sizes are
+   even, and columns are loaded in aligned pairs. Otherwise the last column along an axis may be alone; it is then loaded twice, the
+   second time with weight 0. */
+template <int kind, int pairs>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     restrict_faces_kernel(gmg_face_columns s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const scalar *f, const scalar *u,
                           scalar *coarse)
 {
   const gmg_column_part at = gmg_column_part_of<2, 2>(s.s.tiles, s.s.n, blockIdx.x);
   if (!at.there) return;
-  const gmg_surroundings c = gmg_surroundings_of(s, at);
+  const unsigned more_x = pairs || at.i + 1 < s.s.n[0], more_y = pairs || at.j + 1 < s.s.n[1];
+  const gmg_surroundings c = gmg_surroundings_of(s, at, more_x, more_y);
   const unsigned *n = c.level.n, row = c.level.row, i = c.i, j = c.j;
   const border x = border_of(mx, at.i / 2, s.lo[0], s.hi[0], s.s.n[0]), y = border_of(my, at.j / 2, s.lo[1], s.hi[1], s.s.n[1]);
   /* weighted sum over the four columns */
   const auto across = [&](auto value) {
     return y.w[0] * (x.w[0] * value(0, 0) + x.w[1] * value(0, 1)) + y.w[1] * (x.w[0] * value(1, 0) + x.w[1] * value(1, 1));
   };
+  const auto square = [&](const real *first, unsigned behind, int there) {
+    if (pairs) return gmg_patch_of<2>(first, behind, there);
+    gmg_patch<2> v = {};
+#pragma unroll
+    for (int d = 0; d < 2 && there; d++)
+      v.at[d][0] = __ldg(first + d * more_y * behind), v.at[d][1] = __ldg(first + d * more_y * behind + more_x);
+    return v;
+  };
+  const auto line = [&](const real *first, int there) {
+    if (pairs) return gmg_patch_of<1>(first, 0, there);
+    gmg_patch<1> v = {};
+    if (there) v.at[0][0] = __ldg(first), v.at[0][1] = __ldg(first + more_x);
+    return v;
+  };
   const auto plane = [&](const scalar *field, unsigned k, int there) {
-    return gmg_patch_of<2>(field + (k * c.slice + c.column), row, there);
+    return square(field + (k * c.slice + c.column), row, there);
   };
   /* the flux through the faces below plane k */
   const auto flux = [&](unsigned k, const gmg_patch<2> &low, const gmg_patch<2> &high) {
-    const gmg_patch<2> face = gmg_patch_of<2>(gmg_faces_below(s, c, 2, k), c.across[2].row, 1);
+    const gmg_patch<2> face = square(gmg_faces_below(s, c, 2, k), c.across[2].row, 1);
     return across([&](int d, int b) { return face.at[d][b] * (low.at[d][b] - high.at[d][b]); });
   };
   unsigned k = (unsigned)at.begin;
@@ -59,19 +76,19 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
       const gmg_patch<2> &v = q ? second : here;
       const gmg_patch<2> rhs = plane(f, p, 1), sigma = plane(s.sigma, p, kind & GMG_SIGMA);
       const real *const x_face = gmg_faces_below(s, c, 0, p), *const y_face = gmg_faces_below(s, c, 1, p);
-      const gmg_patch<1> front = gmg_patch_of<1>(u + (base + c.front), 0, c.has_front);
-      const gmg_patch<1> back = gmg_patch_of<1>(u + (base + c.back), 0, c.has_back);
-      const gmg_patch<1> y_in = gmg_patch_of<1>(y_face, 0, 1), y_out = gmg_patch_of<1>(y_face + 2 * c.across[1].row, 0, 1);
+      const gmg_patch<1> front = line(u + (base + c.front), c.has_front), back = line(u + (base + c.back), c.has_back);
+      const gmg_patch<1> y_in = line(y_face, 1), y_out = line(y_face + (1 + more_y) * c.across[1].row, 1);
       scalar part = across([&](int d, int b) {
         const real shift = kind & GMG_SIGMA ? s.s.shift + sigma.at[d][b] : s.s.shift;
         return rhs.at[d][b] - shift * v.at[d][b];
       });
 #pragma unroll
       for (int d = 0; d < 2; d++) {
-        const scalar before = c.has_left ? __ldg(u + (base + c.left + d * row)) : (scalar)0;
-        const scalar after = c.has_right ? __ldg(u + (base + c.right + d * row)) : (scalar)0;
-        const real *const face = x_face + d * c.across[0].row;
-        part += y.w[d] * (x.in * __ldg(face) * (before - v.at[d][0]) - x.out * __ldg(face + 2) * (v.at[d][1] - after));
+        const unsigned behind = d * more_y * row;
+        const scalar before = c.has_left ? __ldg(u + (base + c.left + behind)) : (scalar)0;
+        const scalar after = c.has_right ? __ldg(u + (base + c.right + behind)) : (scalar)0;
+        const real *const face = x_face + d * more_y * c.across[0].row;
+        part += y.w[d] * (x.in * __ldg(face) * (before - v.at[d][0]) - x.out * __ldg(face + 1 + more_x) * (v.at[d][1] - after));
       }
 #pragma unroll
       for (int b = 0; b < 2; b++)
@@ -93,9 +110,14 @@ static int restrict_faces(const gmg_exec *e, const gmg_operator *A, const gmg_ma
   gmg_face_columns w;
   if (!gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, NULL, &w)) return 0;
   for (int a = 0; a < 3; a++)
-    if (map[a].width != 2 || (map[a].pairs != GMG_PAIRS_AVERAGE && (a < 2 || map[a].rows != (map[a].cols + 1) / 2))) return 0;
-  gmg_launch(e, "restriction", GMG_BY_SIGMA(w, restrict_faces_kernel), gmg_shape_of(w.s.tiles), w, map[0], map[1], map[2],
-             gmg_layout_of_rows(map), f, u, coarse);
+    if (map[a].width != 2 || map[a].rows != (map[a].cols + 1) / 2) return 0;
+  const int pairs = w.wide == 2;
+  enum { BOTH = GMG_FACES | GMG_SIGMA };
+  const auto kernel = w.sigma ? (pairs ? restrict_faces_kernel<BOTH, 1> : restrict_faces_kernel<BOTH, 0>)
+                              : (pairs ? restrict_faces_kernel<GMG_FACES, 1> : restrict_faces_kernel<GMG_FACES, 0>);
+  const size_t threads[3] = {(A->n[0] + 1) / 2, (A->n[1] + 1) / 2, A->n[2]};
+  if (!pairs) w.s.tiles = gmg_tiles_of(threads, 32, 64, 2, 4 * (size_t)gmg_device_of(e)->processors);
+  gmg_launch(e, "restriction", kernel, gmg_shape_of(w.s.tiles), w, map[0], map[1], map[2], gmg_layout_of_rows(map), f, u, coarse);
   return 1;
 }
 

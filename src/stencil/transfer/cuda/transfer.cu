@@ -168,13 +168,19 @@ static __global__ void prolong_faces_kernel(gmg_operator A, gmg_maps t, gmg_poin
   });
 }
 
-/* prolong_faces_kernel() in 3D, with one thread per column. It finds the columns of the coarse level and how it moves across them
-   once, and loads every face across the last axis once. */
+/* prolong_faces_kernel() in 3D, with one thread per column. Moves along the last axis are in shared memory. Values of several
+   planes are loaded before any is stored: a load of u cannot overtake a store to u, so one plane at a time would wait for memory in
+   every plane. */
+enum { FACE_COLUMN_PLANES = 4 };
 static __global__ void __launch_bounds__(GMG_THREADS)
     prolong_face_columns_kernel(gmg_operator A, gmg_maps t, gmg_columns s, const scalar *coarse, scalar *u)
 {
+  __shared__ gmg_move along[GMG_COLUMN_PLANES];
   const int n[3] = {(int)s.n[0], (int)s.n[1], (int)s.n[2]};
   const gmg_column_part part = gmg_column_part_of<1, 1>(s.tiles, n, blockIdx.x);
+  const int thread = (int)(threadIdx.y * blockDim.x + threadIdx.x);
+  if (part.begin + thread < part.end) along[thread] = gmg_move_of(&t.m[2], part.begin + thread);
+  __syncthreads();
   gmg_wait_for_predecessor();
   if (!part.there) return;
   const gmg_layout from = gmg_layout_of_columns(t.m), to = gmg_layout_of(&A);
@@ -182,23 +188,46 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   const auto column = [&](size_t i, size_t j) { return coarse + gmg_offset(from, i, j, 0); };
   const scalar *const own = column(x.parent, y.parent), *const beside_x = column(x.other, y.parent);
   const scalar *const beside_y = column(x.parent, y.other);
-  const auto face_at = [&](int axis, int k) {
-    return (const real *)A.face[axis] + gmg_offset(gmg_face_layout_of(&A, axis), part.i, part.j, k);
-  };
-  const size_t slice = gmg_pitch(from, 2), next_y = gmg_pitch(gmg_face_layout_of(&A, 1), 1);
-  real below = __ldg(face_at(2, part.begin));
-#pragma unroll 2
-  for (int k = part.begin; k < part.end; k++) {
-    const gmg_move z = gmg_move_of(&t.m[2], k);
-    const size_t base = z.parent * slice;
-    const real *const x_face = face_at(0, k), *const y_face = face_at(1, k), above = __ldg(face_at(2, k + 1));
-    const scalar v = __ldg(own + base);
-    const scalar move_x = x.own * v + x.next * __ldg(beside_x + base), move_y = y.own * v + y.next * __ldg(beside_y + base);
-    const scalar move_z = z.own * v + z.next * __ldg(own + z.other * slice);
-    u[gmg_offset(to, part.i, part.j, k)] += v + gmg_move_limit(x, __ldg(x_face), __ldg(x_face + 1)) * move_x +
-                                            (gmg_move_limit(y, __ldg(y_face), __ldg(y_face + next_y)) * move_y +
-                                             gmg_move_limit(z, below, above) * move_z);
-    below = above;
+  const real *face[3];
+  size_t pitch[3];
+#pragma unroll
+  for (int a = 0; a < 3; a++) {
+    const gmg_layout across = gmg_face_layout_of(&A, a);
+    face[a] = (const real *)A.face[a] + gmg_offset(across, part.i, part.j, part.begin), pitch[a] = gmg_pitch(across, 2);
+  }
+  const size_t slice = gmg_pitch(from, 2), next_y = gmg_pitch(gmg_face_layout_of(&A, 1), 1), step = gmg_pitch(to, 2);
+  scalar *at = u + gmg_offset(to, part.i, part.j, part.begin);
+  real below = __ldg(face[2]);
+  for (int k = 0; k < part.end - part.begin; k += FACE_COLUMN_PLANES, at += FACE_COLUMN_PLANES * step) {
+    const int planes = min(FACE_COLUMN_PLANES, part.end - part.begin - k);
+    scalar v[FACE_COLUMN_PLANES], to_x[FACE_COLUMN_PLANES], to_y[FACE_COLUMN_PLANES], to_z[FACE_COLUMN_PLANES];
+    scalar old[FACE_COLUMN_PLANES];
+    real faces_x[FACE_COLUMN_PLANES][2], faces_y[FACE_COLUMN_PLANES][2], above[FACE_COLUMN_PLANES];
+#pragma unroll
+    for (int q = 0; q < FACE_COLUMN_PLANES; q++) {
+      const int plane = min(q, planes - 1);
+      const gmg_move &z = along[k + plane];
+      const size_t base = z.parent * slice;
+      const real *const x_face = face[0] + plane * pitch[0], *const y_face = face[1] + plane * pitch[1];
+      v[q] = __ldg(own + base), to_x[q] = __ldg(beside_x + base), to_y[q] = __ldg(beside_y + base);
+      to_z[q] = __ldg(own + z.other * slice), old[q] = at[plane * step];
+      faces_x[q][0] = __ldg(x_face), faces_x[q][1] = __ldg(x_face + 1);
+      faces_y[q][0] = __ldg(y_face), faces_y[q][1] = __ldg(y_face + next_y);
+      above[q] = __ldg(face[2] + (plane + 1) * pitch[2]);
+    }
+#pragma unroll
+    for (int q = 0; q < FACE_COLUMN_PLANES; q++) {
+      if (q >= planes) break;
+      const gmg_move &z = along[k + q];
+      const scalar move_x = x.own * v[q] + x.next * to_x[q], move_y = y.own * v[q] + y.next * to_y[q];
+      const scalar move_z = z.own * v[q] + z.next * to_z[q];
+      at[q * step] = old[q] + (v[q] + gmg_move_limit(x, faces_x[q][0], faces_x[q][1]) * move_x +
+                               (gmg_move_limit(y, faces_y[q][0], faces_y[q][1]) * move_y +
+                                gmg_move_limit(z, below, above[q]) * move_z));
+      below = above[q];
+    }
+#pragma unroll
+    for (int a = 0; a < 3; a++) face[a] += FACE_COLUMN_PLANES * pitch[a];
   }
 }
 
