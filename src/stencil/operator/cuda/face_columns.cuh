@@ -1,12 +1,12 @@
-/* The operator in 3D with coefficients on faces, at the speed of memory: for residuals, norms, products of conjugate gradients, and
-   restriction. Included by cuda/stencil.cu and cuda/transfer.cu. The kernels of cuda/row.cuh cover all other cases, and are the
-   reference in tests.
+/* The operator in 2D and 3D with coefficients on faces, at the speed of memory: for residuals, norms, products of conjugate
+   gradients, and restriction. Included by cuda/stencil.cu and cuda/transfer.cu. The kernels of cuda/row.cuh cover all other
+   cases, and are the reference in tests.
 
-   As in cuda/uniform_columns.cuh a thread has two pairs of columns, one behind the other, and walks along the last axis. At odd
-   sizes, and with fields that do not begin at a pair, it has one column. Both neighbours of a face share the flux through it:
-   coefficient times (lower - upper value). Within the columns each flux is computed once, and the flux above a plane is also the
-   one below the next. At a wall the value beyond counts as 0, and the wall term replaces the coupling. Rows
-   of faces across axis 0 have n + 1 entries, so pairs of them are not aligned. */
+   As in cuda/uniform_columns.cuh a thread has two pairs of columns, one behind the other, and walks along the last axis. In 2D,
+   at odd sizes, and with fields that do not begin at a pair, it has one column. Both neighbours of a face share the flux through
+   it: coefficient times (lower - upper value). Within the columns each flux is computed once, and the flux above a plane is also
+   the one below the next. At a wall the value beyond counts as 0, and the wall term replaces the coupling. Rows of faces across
+   axis 0 have n + 1 entries, so pairs of them are not aligned. */
 #ifndef GMG_STENCIL_OPERATOR_CUDA_FACE_COLUMNS_H
 #define GMG_STENCIL_OPERATOR_CUDA_FACE_COLUMNS_H
 
@@ -15,6 +15,7 @@
 typedef struct gmg_face_columns {
   gmg_uniform s; /* sizes and thread blocks; not its coefficients */
   int wide;      /* a thread has wide x wide columns: 1 or 2 */
+  int flat;      /* 2D: axis 2 of the columns is axis 1 of the operator, and there is nothing along axis 1 */
   const real *lo[3], *hi[3], *face[3], *sigma;
 } gmg_face_columns;
 
@@ -32,26 +33,43 @@ static inline int gmg_faces_have_pairs(const gmg_operator *A, const void *x, con
   return A->n[0] % 2 == 0 && A->n[1] % 2 == 0 && (fields | arrays) % sizeof(real_pair) == 0;
 }
 
+/* Tiles of threads with wide x wide columns. The last ones along an axis may have fewer. */
+static inline gmg_tiles gmg_face_tiles(const gmg_face_columns *w, int wide, int blocks)
+{
+  const int *n = w->s.n;
+  const size_t threads[3] = {(size_t)(n[0] + wide - 1) / wide, (size_t)(n[1] + wide - 1) / wide, (size_t)n[2]};
+  return gmg_tiles_of(threads, w->flat ? GMG_THREADS : 32, 64, 2, (size_t)blocks);
+}
+
 /* Returns 0 if the kernels do not apply. x, y and z are the fields that are read or written. Offsets, also of faces, have 32
    bits. */
 static inline int gmg_face_columns_of(const gmg_operator *A, int processors, const void *x, const void *y, const void *z,
                                       gmg_face_columns *w)
 {
   *w = {};
-  if (A->dim != 3 || !A->face[0] || A->cells > (size_t)1 << 31 || A->n[2] > 1 << 30) return 0;
+  if (A->dim == 1 || !A->face[0] || A->cells > (size_t)1 << 31 || A->n[A->dim - 1] > 1 << 30) return 0;
   gmg_uniform_tiles(A, 4 * processors, &w->s);
-  w->wide = gmg_faces_have_pairs(A, x, y, z) ? 2 : 1;
-  if (w->wide == 1) w->s.tiles = gmg_tiles_of(A->n, 32, 64, 2, 8 * (size_t)processors);
-  for (int a = 0; a < 3; a++)
-    w->lo[a] = (const real *)A->lo_diag[a], w->hi[a] = (const real *)A->hi_diag[a], w->face[a] = (const real *)A->face[a];
+  w->flat = A->dim == 2, w->wide = !w->flat && gmg_faces_have_pairs(A, x, y, z) ? 2 : 1;
+  if (w->wide == 1) w->s.tiles = gmg_face_tiles(w, 1, 8 * processors);
+  for (int a = 0; a < 3; a++) {
+    const int from = !w->flat ? a : a == 2 ? 1 : 0; /* along axis 1 of flat columns nothing is read */
+    w->lo[a] = (const real *)A->lo_diag[from], w->hi[a] = (const real *)A->hi_diag[from];
+    w->face[a] = (const real *)A->face[from];
+  }
   w->sigma = (const real *)A->sigma;
   return 1;
 }
 
-/* kernel<kind, wide> for operators with or without sigma. */
-#define GMG_BY_SIGMA_AND_WIDTH(w, kernel)                                                                      \
-  ((w).wide == 2 ? ((w).sigma ? kernel<GMG_FACES | GMG_SIGMA, 2> : kernel<GMG_FACES, 2>)                       \
-                 : ((w).sigma ? kernel<GMG_FACES | GMG_SIGMA, 1> : kernel<GMG_FACES, 1>))
+/* A bit of `kind`, beside GMG_FACES and GMG_SIGMA: gmg_face_columns::flat. */
+enum { GMG_FLAT = 4 };
+
+/* kernel<kind, one> for single columns, kernel<kind, two> for pairs; kind also says whether there is sigma. */
+#define GMG_BY_SIGMA(w, kernel, flat, wide) \
+  ((w).sigma ? kernel<GMG_FACES | GMG_SIGMA | (flat), wide> : kernel<GMG_FACES | (flat), wide>)
+#define GMG_BY_COLUMNS(w, kernel, one, two)             \
+  ((w).flat        ? GMG_BY_SIGMA(w, kernel, GMG_FLAT, one) \
+   : (w).wide == 1 ? GMG_BY_SIGMA(w, kernel, 0, one)        \
+                   : GMG_BY_SIGMA(w, kernel, 0, two))
 
 #ifdef __CUDACC__
 
@@ -126,13 +144,14 @@ static __device__ __forceinline__ void gmg_walk_face_columns(const gmg_face_colu
                                                              gmg_column_part at, Body body)
 {
   typedef gmg_face_patch<wide> patch;
+  constexpr int flat = kind & GMG_FLAT;
   const gmg_surroundings x = gmg_surroundings_of(w, at, wide - 1, wide - 1);
   const unsigned *n = x.level.n, i = x.i, j = x.j, behind = x.level.row, slice = x.slice, begin = (unsigned)at.begin;
   real lo[2][wide], hi[2][wide]; /* by axis */
 #pragma unroll
   for (int b = 0; b < wide; b++) {
     lo[0][b] = __ldg(w.lo[0] + i + b), hi[0][b] = __ldg(w.hi[0] + i + b);
-    lo[1][b] = __ldg(w.lo[1] + j + b), hi[1][b] = __ldg(w.hi[1] + j + b);
+    lo[1][b] = flat ? 0 : __ldg(w.lo[1] + j + b), hi[1][b] = flat ? 0 : __ldg(w.hi[1] + j + b);
   }
   const auto plane = [&](unsigned k) { return gmg_load_patch<wide>(u + (k * slice + x.column), behind, 1); };
   patch here = plane(begin), low = {};
@@ -158,7 +177,7 @@ static __device__ __forceinline__ void gmg_walk_face_columns(const gmg_face_colu
     gmg_face_line<wide> faces[wide + 1];
     scalar xs[wide][wide + 1], ys[wide][wide + 1]; /* fluxes along axis 0, and along axis 1 */
 #pragma unroll
-    for (int m = 0; m <= wide; m++) faces[m] = gmg_load_line<wide>(y_face + m * x.across[1].row, 1);
+    for (int m = 0; m <= wide; m++) faces[m] = gmg_load_line<wide>(y_face + m * x.across[1].row, !flat);
 #pragma unroll
     for (int d = 0; d < wide; d++) {
       const scalar west = x.has_left ? __ldg(u + (base + x.left + d * behind)) : (scalar)0;

@@ -132,7 +132,7 @@ static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f,
   gmg_any_columns any;
   gmg_face_columns w;
   if (!A->caller_layouts && gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, low, &w)) {
-    gmg_launch(e, what, GMG_BY_SIGMA_AND_WIDTH(w, norm_faces_kernel), gmg_shape_of(w.s.tiles, 1), w, f, u, how, low, sums);
+    gmg_launch(e, what, GMG_BY_COLUMNS(w, norm_faces_kernel, 1, 2), gmg_shape_of(w.s.tiles, 1), w, f, u, how, low, sums);
   } else if (gmg_uniform_of(A, UNIFORM_BLOCKS(e), f, u, low, &s)) {
     const int loads_at_once = s.deep == 2 && s.tiles.high == NORM_AT_ONCE && s.n[2] % NORM_AT_ONCE == 0;
     const auto kernel = loads_at_once ? norm_uniform_kernel<2, NORM_AT_ONCE> : GMG_BY_DEPTH(s, norm_uniform_kernel);

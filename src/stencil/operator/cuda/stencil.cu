@@ -88,7 +88,7 @@ static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, co
   gmg_any_columns any;
   gmg_face_columns w;
   if (!A->caller_layouts && gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, r, &w))
-    gmg_launch(e, what, GMG_BY_SIGMA_AND_WIDTH(w, residual_faces_kernel), gmg_shape_of(w.s.tiles), w, f, u, r);
+    gmg_launch(e, what, GMG_BY_COLUMNS(w, residual_faces_kernel, 1, 2), gmg_shape_of(w.s.tiles), w, f, u, r);
   else if (f && gmg_uniform_of(A, UNIFORM_BLOCKS(e), f, u, r, &s))
     gmg_launch(e, what, GMG_BY_DEPTH(s, residual_uniform_kernel), gmg_shape_of(s.tiles), s, f, u, r);
   else if (f && gmg_any_columns_of(A, UNIFORM_BLOCKS(e), f, u, &any))
@@ -260,10 +260,11 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
   for (unsigned tile = blockIdx.x; tile < w.s.tiles.total; tile += gridDim.x) {
     const gmg_column_part at = gmg_column_part_of<wide, wide>(w.s.tiles, w.s.n, tile);
     if (!at.there) continue;
+    constexpr int flat = kind & GMG_FLAT;
     double volume_x[wide], volume_y[wide];
 #pragma unroll
     for (int b = 0; b < wide; b++)
-      volume_x[b] = (double)gmg_at(A.volume[0], at.i + b), volume_y[b] = (double)gmg_at(A.volume[1], at.j + b);
+      volume_x[b] = (double)gmg_at(A.volume[0], at.i + b), volume_y[b] = (double)gmg_at(A.volume[flat ? 2 : 1], at.j + b);
     gmg_walk_face_columns<kind, wide>(w, x, p, at, [&](unsigned k, unsigned c, const auto &image, const auto &here, const auto &r) {
       double with_image = 0, with_r = 0;
 #pragma unroll
@@ -273,7 +274,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
           const double weighted = volume_x[b] * volume_y[d] * (double)here.at[d][b];
           with_image += weighted * (double)image.at[d][b], with_r += weighted * (double)r.at[d][b];
         }
-      const double high = (double)gmg_at(A.volume[2], k);
+      const double high = (double)gmg_at(A.volume[flat ? 1 : 2], k);
       t.first += high * with_image, t.second += high * with_r;
       gmg_store_patch(q + c, gmg_layout_of(w).row, image);
     });
@@ -289,7 +290,7 @@ static void cg_direction(const gmg_exec *e, const gmg_operator *A, const void *z
   gmg_face_columns w;
   add_correction(e, A->cells, {.z = z}, (const double *)&d->beta, p);
   if (gmg_face_columns_of(A, gmg_device_of(e)->processors, p, x, q, &w))
-    gmg_launch(e, "direction", GMG_BY_SIGMA_AND_WIDTH(w, direction_faces_kernel), gmg_shape_of(w.s.tiles, 1), *A, w, p, x, q, d,
+    gmg_launch(e, "direction", GMG_BY_COLUMNS(w, direction_faces_kernel, 1, 2), gmg_shape_of(w.s.tiles, 1), *A, w, p, x, q, d,
                unit, sums);
   else
     gmg_launch_early(e, "direction", GMG_BY_KIND(A, direction_kernel), gmg_shape_of(columns.tiles, 1), *A, columns, p, x, q, d,

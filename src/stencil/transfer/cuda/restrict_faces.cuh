@@ -1,4 +1,4 @@
-/* Restriction of the residual in 3D with coefficients on faces, by averaging over nested cells. Included by cuda/pairs.cuh.
+/* Restriction of the residual in 2D and 3D with coefficients on faces, by averaging over nested cells. Included by cuda/pairs.cuh.
    cuda/face_columns.cuh computes the same fluxes one unknown at a time.
 
    The average is weighted by control volumes. A flux that leaves one unknown of a coarse cell and enters another therefore cancels.
@@ -29,12 +29,14 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     restrict_faces_kernel(gmg_face_columns s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const scalar *f, const scalar *u,
                           scalar *coarse)
 {
+  constexpr int flat = kind & GMG_FLAT;
   const gmg_column_part at = gmg_column_part_of<2, 2>(s.s.tiles, s.s.n, blockIdx.x);
   if (!at.there) return;
   const unsigned more_x = pairs || at.i + 1 < s.s.n[0], more_y = pairs || at.j + 1 < s.s.n[1];
   const gmg_surroundings c = gmg_surroundings_of(s, at, more_x, more_y);
   const unsigned *n = c.level.n, row = c.level.row, i = c.i, j = c.j;
-  const border x = border_of(mx, at.i / 2, s.lo[0], s.hi[0], s.s.n[0]), y = border_of(my, at.j / 2, s.lo[1], s.hi[1], s.s.n[1]);
+  const border x = border_of(mx, at.i / 2, s.lo[0], s.hi[0], s.s.n[0]);
+  const border y = flat ? border{{1, 0}, 0, 0} : border_of(my, at.j / 2, s.lo[1], s.hi[1], s.s.n[1]);
   /* weighted sum over the four columns */
   const auto across = [&](auto value) {
     return y.w[0] * (x.w[0] * value(0, 0) + x.w[1] * value(0, 1)) + y.w[1] * (x.w[0] * value(1, 0) + x.w[1] * value(1, 1));
@@ -77,7 +79,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
       const gmg_patch<2> rhs = plane(f, p, 1), sigma = plane(s.sigma, p, kind & GMG_SIGMA);
       const real *const x_face = gmg_faces_below(s, c, 0, p), *const y_face = gmg_faces_below(s, c, 1, p);
       const gmg_patch<1> front = line(u + (base + c.front), c.has_front), back = line(u + (base + c.back), c.has_back);
-      const gmg_patch<1> y_in = line(y_face, 1), y_out = line(y_face + (1 + more_y) * c.across[1].row, 1);
+      const gmg_patch<1> y_in = line(y_face, !flat), y_out = line(y_face + (1 + more_y) * c.across[1].row, !flat);
       scalar part = across([&](int d, int b) {
         const real shift = kind & GMG_SIGMA ? s.s.shift + sigma.at[d][b] : s.s.shift;
         return rhs.at[d][b] - shift * v.at[d][b];
@@ -109,15 +111,11 @@ static int restrict_faces(const gmg_exec *e, const gmg_operator *A, const gmg_ma
 {
   gmg_face_columns w;
   if (!gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, NULL, &w)) return 0;
-  for (int a = 0; a < 3; a++)
+  for (int a = 0; a < A->dim; a++)
     if (map[a].width != 2 || map[a].rows != (map[a].cols + 1) / 2) return 0;
-  const int pairs = w.wide == 2;
-  enum { BOTH = GMG_FACES | GMG_SIGMA };
-  const auto kernel = w.sigma ? (pairs ? restrict_faces_kernel<BOTH, 1> : restrict_faces_kernel<BOTH, 0>)
-                              : (pairs ? restrict_faces_kernel<GMG_FACES, 1> : restrict_faces_kernel<GMG_FACES, 0>);
-  const size_t threads[3] = {(A->n[0] + 1) / 2, (A->n[1] + 1) / 2, A->n[2]};
-  if (!pairs) w.s.tiles = gmg_tiles_of(threads, 32, 64, 2, 4 * (size_t)gmg_device_of(e)->processors);
-  gmg_launch(e, "restriction", kernel, gmg_shape_of(w.s.tiles), w, map[0], map[1], map[2], gmg_layout_of_rows(map), f, u, coarse);
+  if (w.wide == 1) w.s.tiles = gmg_face_tiles(&w, 2, 4 * gmg_device_of(e)->processors);
+  gmg_launch(e, "restriction", GMG_BY_COLUMNS(w, restrict_faces_kernel, 0, 1), gmg_shape_of(w.s.tiles), w, map[0], map[1],
+             map[A->dim - 1], gmg_along_columns(A->dim, gmg_layout_of_rows(map)), f, u, coarse);
   return 1;
 }
 

@@ -168,36 +168,41 @@ static __global__ void prolong_faces_kernel(gmg_operator A, gmg_maps t, gmg_poin
   });
 }
 
-/* prolong_faces_kernel() in 3D, with one thread per column. Moves along the last axis are in shared memory. Values of several
-   planes are loaded before any is stored: a load of u cannot overtake a store to u, so one plane at a time would wait for memory in
-   every plane. */
+/* prolong_faces_kernel() in 2D (flat) and 3D, with one thread per column. Moves along the last axis are in shared memory. Values of
+   several planes are loaded before any is stored: a load of u cannot overtake a store to u, so one plane at a time would wait for
+   memory in every plane. */
 enum { FACE_COLUMN_PLANES = 4 };
+template <int flat>
 static __global__ void __launch_bounds__(GMG_THREADS)
     prolong_face_columns_kernel(gmg_operator A, gmg_maps t, gmg_columns s, const scalar *coarse, scalar *u)
 {
+  enum { LAST = flat ? 1 : 2 };
   __shared__ gmg_move along[GMG_COLUMN_PLANES];
   const int n[3] = {(int)s.n[0], (int)s.n[1], (int)s.n[2]};
   const gmg_column_part part = gmg_column_part_of<1, 1>(s.tiles, n, blockIdx.x);
   const int thread = (int)(threadIdx.y * blockDim.x + threadIdx.x);
-  if (part.begin + thread < part.end) along[thread] = gmg_move_of(&t.m[2], part.begin + thread);
+  if (part.begin + thread < part.end) along[thread] = gmg_move_of(&t.m[LAST], part.begin + thread);
   __syncthreads();
   gmg_wait_for_predecessor();
   if (!part.there) return;
   const gmg_layout from = gmg_layout_of_columns(t.m), to = gmg_layout_of(&A);
-  const gmg_move x = gmg_move_of(&t.m[0], part.i), y = gmg_move_of(&t.m[1], part.j);
-  const auto column = [&](size_t i, size_t j) { return coarse + gmg_offset(from, i, j, 0); };
+  const gmg_move x = gmg_move_of(&t.m[0], part.i), y = flat ? gmg_move{} : gmg_move_of(&t.m[1], part.j);
+  const auto offset = [&](const gmg_layout &l, size_t i, size_t j, size_t k) {
+    return flat ? gmg_offset(l, i, k, 0) : gmg_offset(l, i, j, k);
+  };
+  const auto column = [&](size_t i, size_t j) { return coarse + offset(from, i, j, 0); };
   const scalar *const own = column(x.parent, y.parent), *const beside_x = column(x.other, y.parent);
   const scalar *const beside_y = column(x.parent, y.other);
-  const real *face[3];
-  size_t pitch[3];
+  const real *face[LAST + 1];
+  size_t pitch[LAST + 1];
 #pragma unroll
-  for (int a = 0; a < 3; a++) {
+  for (int a = 0; a <= LAST; a++) {
     const gmg_layout across = gmg_face_layout_of(&A, a);
-    face[a] = (const real *)A.face[a] + gmg_offset(across, part.i, part.j, part.begin), pitch[a] = gmg_pitch(across, 2);
+    face[a] = (const real *)A.face[a] + offset(across, part.i, part.j, part.begin), pitch[a] = gmg_pitch(across, LAST);
   }
-  const size_t slice = gmg_pitch(from, 2), next_y = gmg_pitch(gmg_face_layout_of(&A, 1), 1), step = gmg_pitch(to, 2);
-  scalar *at = u + gmg_offset(to, part.i, part.j, part.begin);
-  real below = __ldg(face[2]);
+  const size_t slice = gmg_pitch(from, LAST), next_y = gmg_pitch(gmg_face_layout_of(&A, 1), 1), step = gmg_pitch(to, LAST);
+  scalar *at = u + offset(to, part.i, part.j, part.begin);
+  real below = __ldg(face[LAST]);
   for (int k = 0; k < part.end - part.begin; k += FACE_COLUMN_PLANES, at += FACE_COLUMN_PLANES * step) {
     const int planes = min(FACE_COLUMN_PLANES, part.end - part.begin - k);
     scalar v[FACE_COLUMN_PLANES], to_x[FACE_COLUMN_PLANES], to_y[FACE_COLUMN_PLANES], to_z[FACE_COLUMN_PLANES];
@@ -209,11 +214,11 @@ static __global__ void __launch_bounds__(GMG_THREADS)
       const gmg_move &z = along[k + plane];
       const size_t base = z.parent * slice;
       const real *const x_face = face[0] + plane * pitch[0], *const y_face = face[1] + plane * pitch[1];
-      v[q] = __ldg(own + base), to_x[q] = __ldg(beside_x + base), to_y[q] = __ldg(beside_y + base);
+      v[q] = __ldg(own + base), to_x[q] = __ldg(beside_x + base), to_y[q] = flat ? 0 : __ldg(beside_y + base);
       to_z[q] = __ldg(own + z.other * slice), old[q] = at[plane * step];
       faces_x[q][0] = __ldg(x_face), faces_x[q][1] = __ldg(x_face + 1);
-      faces_y[q][0] = __ldg(y_face), faces_y[q][1] = __ldg(y_face + next_y);
-      above[q] = __ldg(face[2] + (plane + 1) * pitch[2]);
+      faces_y[q][0] = flat ? 0 : __ldg(y_face), faces_y[q][1] = flat ? 0 : __ldg(y_face + next_y);
+      above[q] = __ldg(face[LAST] + (plane + 1) * pitch[LAST]);
     }
 #pragma unroll
     for (int q = 0; q < FACE_COLUMN_PLANES; q++) {
@@ -221,13 +226,13 @@ static __global__ void __launch_bounds__(GMG_THREADS)
       const gmg_move &z = along[k + q];
       const scalar move_x = x.own * v[q] + x.next * to_x[q], move_y = y.own * v[q] + y.next * to_y[q];
       const scalar move_z = z.own * v[q] + z.next * to_z[q];
+      const scalar along_y = flat ? 0 : gmg_move_limit(y, faces_y[q][0], faces_y[q][1]) * move_y;
       at[q * step] = old[q] + (v[q] + gmg_move_limit(x, faces_x[q][0], faces_x[q][1]) * move_x +
-                               (gmg_move_limit(y, faces_y[q][0], faces_y[q][1]) * move_y +
-                                gmg_move_limit(z, below, above[q]) * move_z));
+                               (along_y + gmg_move_limit(z, below, above[q]) * move_z));
       below = above[q];
     }
 #pragma unroll
-    for (int a = 0; a < 3; a++) face[a] += FACE_COLUMN_PLANES * pitch[a];
+    for (int a = 0; a <= LAST; a++) face[a] += FACE_COLUMN_PLANES * pitch[a];
   }
 }
 
@@ -235,9 +240,12 @@ extern "C" void R(gmg_prolong_faces_cuda)(const gmg_exec *e, const gmg_operator 
 {
   const gmg_points p = gmg_points_of(gmg_layout_of(A));
   if (prolong_face_pairs(e, A, map, c, u)) return;
-  if (A->dim == 3) {
-    const gmg_columns s = gmg_columns_of(e, A->n);
-    gmg_launch_early(e, "prolongation", prolong_face_columns_kernel, gmg_shape_of(s.tiles), *A, gmg_maps_of(map), s, c, u);
+  if (A->dim > 1) {
+    const int flat = A->dim == 2;
+    const size_t n[3] = {A->n[0], flat ? 1 : A->n[1], A->n[A->dim - 1]};
+    const gmg_columns s = gmg_columns_of(e, n);
+    const auto kernel = flat ? prolong_face_columns_kernel<1> : prolong_face_columns_kernel<0>;
+    gmg_launch_early(e, "prolongation", kernel, gmg_shape_of(s.tiles), *A, gmg_maps_of(map), s, c, u);
     return;
   }
   gmg_launch(e, "prolongation", prolong_faces_kernel, gmg_shape_of(p), *A, gmg_maps_of(map), p, c, u);
