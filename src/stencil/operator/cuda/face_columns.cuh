@@ -47,7 +47,9 @@ static inline int gmg_face_columns_of(const gmg_operator *A, int processors, con
                                       gmg_face_columns *w)
 {
   *w = {};
-  if (A->dim == 1 || !A->face[0] || A->cells > (size_t)1 << 31 || A->n[A->dim - 1] > 1 << 30) return 0;
+  if (A->dim == 1 || !A->face[0] || A->cells > (size_t)1 << 31) return 0;
+  for (int a = 0; a < 3; a++)
+    if (A->n[a] > 1 << 30) return 0;
   gmg_uniform_tiles(A, 4 * processors, &w->s);
   w->flat = A->dim == 2, w->wide = !w->flat && gmg_faces_have_pairs(A, x, y, z) ? 2 : 1;
   if (w->wide == 1) w->s.tiles = gmg_face_tiles(w, 1, 8 * processors);
