@@ -171,7 +171,7 @@ static const row table[] = {
      TO(entries), NULL},
     {"file", "NAME", "a file of such numbers, separated by white space", DEMO_TAKES_STENCIL, &a_file, TO(file), NULL},
     {"operator", NULL, "a stencil by its name (q1)", DEMO_TAKES_STENCIL, &a_word, TO(operator), demo_operator_words},
-    {"shift", "S", "sigma of -Lap u + sigma u = f, from 0 up (0)", DEMO_TAKES_SHIFT, &a_real, TO(problem.shift), NULL},
+    {"shift", "S", "sigma of -Lap u + sigma u = f; below zero as long as the matrix is positive definite (0)", DEMO_TAKES_SHIFT, &a_real, TO(problem.shift), NULL},
     {"shifts", "A:B", "sweep sigma from 10^A to 10^B by decades (-2:8)", DEMO_TAKES_SHIFTS, &a_range, TO(shifts), NULL},
     {"rhs", NULL, "right-hand side: smooth (poisson: of a known solution), or uniform in -0.5..0.5 with zero walls",
      DEMO_TAKES_RHS, &a_word, TO(rhs), demo_rhs_words},

@@ -200,6 +200,7 @@ module gmg
     integer(c_int) :: warnings
     character(kind=c_char) :: text(1024)
     integer(c_int) :: coarsening
+    real(c_double) :: margin
   end type
 
   type, bind(C), public :: gmg_level_report

@@ -1,5 +1,5 @@
 /** @file gmg.h
- *  @brief Geometric multigrid for `-div(beta grad u) + sigma u = f`, sigma >= 0, on structured grids: the user's header.
+ *  @brief Geometric multigrid for `-div(beta grad u) + sigma u = f` on structured grids: the user's header.
  *
  *  Arrays are packed `[n[2]][n[1]][n[0]]`, n[0] fastest, unless the problem has layouts (gmg_array_layout). They have the problem's
  *  real type and are in the memory of the context: ordinary memory for a host context, device memory for a CUDA context. The
@@ -76,9 +76,9 @@ typedef enum { GMG_DIRICHLET, GMG_NEUMANN, GMG_ROBIN, GMG_PERIODIC } gmg_bc;
  *  (docs/api/params.md), and for a cell-centred problem with a box stencil. Otherwise, and always if a symmetric cycle is required,
  *  it selects V cycles. */
 typedef enum { GMG_CYCLE_AUTO, GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F } gmg_cycle_kind;
-/** Krylov acceleration. AUTO selects flexible CG for an array beta or a strongly stretched axis, and none otherwise. Without
- *  acceleration a solve with an array beta may diverge. CG requires a symmetric cycle, and so a smoother with an adjoint;
- *  "async" has one only with deterministic = 1 and async.overlap = GMG_NONE. */
+/** Krylov acceleration. AUTO selects flexible CG for an array beta, a strongly stretched axis, or sigma below zero, and none
+ *  otherwise. Without acceleration a solve with an array beta may diverge. CG requires a symmetric cycle, and so a smoother
+ *  with an adjoint; "async" has one only with deterministic = 1 and async.overlap = GMG_NONE. */
 typedef enum { GMG_ACCEL_AUTO, GMG_ACCEL_NONE, GMG_ACCEL_CG, GMG_ACCEL_FLEXIBLE_CG } gmg_accel;
 /** Solver of the coarsest grid. AUTO selects CG, or dense if the problem has a stencil or coarsening is black box, and the coarsest
  *  grid is small enough. If the problem is separable, AUTO selects tensor where that is faster (docs/api/params.md).
@@ -203,7 +203,8 @@ typedef struct gmg_problem {
   gmg_type type;              /**< GMG_F64 (default) or GMG_F32. */
   gmg_bc bc[3][2];            /**< Boundary condition on the lower and upper face of each axis. GMG_PERIODIC on both or on none. */
   double robin[3][2][2];      /**< {a, b} of `a u + b du/dn = g` (n outward). a >= 0, b >= 0. {0, 0}: {1, 1}. */
-  double shift;               /**< A constant sigma >= 0. It is added to the array sigma, if there is one. shift / (beta / h^2) must
+  double shift;               /**< A constant sigma. It is added to the array sigma, if there is one. The sum may be below zero, as
+                                   long as the matrix is positive definite (gmg_plan_info::margin). shift / (beta / h^2) must
                                    neither overflow nor underflow in the type. If neither a Dirichlet nor a Robin wall fixes u, the
                                    shift must not be so small that rounding loses it (docs/api/problem.md). */
   const void *beta;           /**< One coefficient > 0 per unknown, shape of the problem, or NULL for 1. beta and beta / h^2 must be
@@ -213,7 +214,7 @@ typedef struct gmg_problem {
   const void *beta_face[3];   /**< One coefficient > 0 per face, an array for every axis < dim, or NULL. n[a] + 1 values along axis
                                    a, face i below unknown i. On a periodic axis the last value repeats the first and is not read.
                                    Not together with beta. */
-  const void *sigma;          /**< One sigma >= 0 per unknown, shape of the problem, or NULL for 0. */
+  const void *sigma;          /**< One sigma per unknown, shape of the problem, or NULL for 0. */
   const gmg_stencil *stencil; /**< A box stencil, or NULL for -div(beta grad u). Host memory. BORROWED, like the arrays. For
                                    vertex-centred problems, and with arrays also cell-centred ones, with uniform
                                    spacing and Dirichlet, Neumann or periodic walls. shift is added to the entry of the
@@ -361,6 +362,8 @@ typedef struct gmg_plan_info {
   unsigned warnings;                      /**< Bits of gmg_warning. */
   char text[1024];                        /**< The warnings in words, one per line. Empty if there are none. */
   gmg_coarsening coarsening;              /**< The operators of coarse grids that will be used. */
+  double margin;                          /**< The smallest eigenvalue of the matrix, estimated, if sigma, shift included, is below
+                                               zero anywhere: the shift may decrease by less than this. NaN otherwise. */
 } gmg_plan_info;
 
 /** The report of one level. */
@@ -548,7 +551,8 @@ GMG_API gmg_status gmg_precondition(gmg_solver *solver, const void *r, void *z);
 
 /** Changes the shift and the values of beta (or beta_face) and sigma, or the entries of a stencil. Blocks, on a CUDA context until
  *  the arrays are checked. Allocates nothing. Costs less than a cycle, unless the problem has a stencil or the coarse solver is
- *  Cholesky: coarse operators and the factor are then computed again.
+ *  Cholesky: coarse operators and the factor are then computed again. If sigma is below zero anywhere, it takes the memory of
+ *  another solver for the time of some cycles, to find the smallest eigenvalue.
  *
  *  Only the shift, the stencil and the contents of the arrays may differ from the problem given to gmg_solver_create(); the error
  *  text says what else differs. The problem may become singular, or stop being singular. In mixed precision, values out of float's

@@ -108,9 +108,7 @@ gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *given, gmg_probl
     cells *= p->n[a] + 2;
   }
   if (!isfinite(p->shift)) return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.shift = %g: must be finite", p->shift);
-  if (p->shift < 0)
-    return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem.shift = %g: negative shifts are not supported yet", p->shift);
-  if (p->shift > gmg_type_traits_of(p->type)->largest / 64)
+  if (fabs(p->shift) > gmg_type_traits_of(p->type)->largest / 64)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.shift = %g: leaves the range of the type", p->shift);
   GMG_TRY(gmg_check_layouts(c, p));
   const gmg_operator_kind *kind = gmg_operator_kind_of(p);

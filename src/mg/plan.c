@@ -111,6 +111,7 @@ static void describe(const gmg_solver *s, gmg_plan_info *info)
   info->bytes = s->exec.bytes;
   info->singular = s->singular;
   info->stretch = gmg_worst_stretch(&s->medium);
+  info->margin = s->coefficients.spectrum.smallest;
   describe_choices(s, info);
   info->floor = gmg_floor_estimate(s);
   describe_levels(s, info);

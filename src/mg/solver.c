@@ -23,13 +23,18 @@ gmg_medium gmg_medium_of(const gmg_problem *p)
 double gmg_worst_stretch(const gmg_medium *m) { return fmax(m->stretch[0], fmax(m->stretch[1], m->stretch[2])); }
 
 /* Whether constants are in the null space: no Dirichlet wall, no Robin wall with a > 0, and no reaction term. */
-int gmg_is_singular(const gmg_problem *p, double sigma_most)
+int gmg_is_singular(const gmg_problem *p, const gmg_coefficients *found)
 {
-  if (gmg_operator_shift(p) > 0 || sigma_most > 0) return 0;
+  if (gmg_operator_shift(p) + found->sigma_least != 0 || gmg_operator_shift(p) + found->sigma_most != 0) return 0;
   for (int a = 0; a < p->dim; a++)
     for (int side = 0; side < 2; side++)
       if (p->bc[a][side] == GMG_DIRICHLET || (p->bc[a][side] == GMG_ROBIN && p->robin[a][side][0] > 0)) return 0;
   return 1;
+}
+
+int gmg_needs_spectrum(const gmg_problem *p, const gmg_coefficients *found)
+{
+  return gmg_operator_shift(p) + found->sigma_least < 0;
 }
 
 static gmg_status create_fine_fields(gmg_solver *s)
@@ -69,6 +74,7 @@ static gmg_status take_arguments(gmg_solver *s, gmg_context *c, const gmg_proble
   GMG_TRY(gmg_check_process(c, dry ? "gmg_plan" : "gmg_solver_create", gmg_has_parallel_work(&s->problem)));
   /* With a stencil a slow solve keeps its F cycles: on merged cells V cycles converge more slowly. */
   s->cycle_is_auto = copied.cycle == GMG_CYCLE_AUTO && !s->problem.stencil;
+  s->accel_is_auto = copied.accel == GMG_ACCEL_AUTO;
   s->coarse_is_auto = copied.coarse == GMG_COARSE_AUTO;
   s->checks_are_auto = copied.check_every == 0;
   const gmg_layout f = gmg_array_of_f(&s->problem, NULL).layout, u = gmg_array_of_u(&s->problem, NULL).layout;
@@ -131,6 +137,18 @@ static void choose_cycle(gmg_solver *s)
   if (s->cycle_is_auto && n[0] * n[1] * n[2] <= most) s->params.cycle = GMG_CYCLE_V;
 }
 
+/* Replaces AUTO where sigma is below zero.
+   - Close to a margin of 0 coarse grids correct the smoothest mode by a wrong amount. Conjugate gradients repair it in one
+     iteration: 33^2 cells with a margin of 0.15 % take 7 iterations instead of 14 cycles.
+   - Rows in a well of the array sigma are far from diagonally dominant. Over-relaxation then amplifies some modes. */
+static void choose_for_negative_sigma(gmg_solver *s, const gmg_problem *p)
+{
+  gmg_params *q = &s->params;
+  if (!gmg_needs_spectrum(p, &s->coefficients) || q->direct == GMG_DIRECT_ALWAYS) return;
+  if (s->accel_is_auto) q->accel = GMG_ACCEL_FLEXIBLE_CG;
+  if (p->sigma && q->omega == 0 && (gmg_smoother_traits(q, s->exec.threads) & GMG_SMOOTHER_COLOURED)) q->omega = 1;
+}
+
 gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *given, const gmg_params *given_params, int dry)
 {
   GMG_TRY(take_arguments(s, c, given, given_params, dry));
@@ -149,7 +167,9 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *gi
   choose_smoother(s, p);
   choose_coarsening(s, p);
   choose_cycle(s);
-  s->singular = gmg_is_singular(p, s->coefficients.sigma_most);
+  GMG_TRY(gmg_find_spectrum(s, p, &s->coefficients));
+  choose_for_negative_sigma(s, p);
+  s->singular = gmg_is_singular(p, &s->coefficients);
   s->mg.up = s->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP;
   s->clock.timer = -1;
   if (!dry && s->params.report_level_times) GMG_TRY(s->exec.trace->clock_create(c, &s->clock));

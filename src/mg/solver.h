@@ -44,11 +44,18 @@ typedef struct gmg_scales {
   double one;         /* 1 */
 } gmg_scales;
 
+/* The smallest eigenvalue where shift or sigma is below zero (hierarchy/spectrum.c). */
+typedef struct gmg_spectrum {
+  double smallest;                   /* of A, estimated; NaN: not needed */
+  double correction[GMG_MAX_LEVELS]; /* added to the shift of a level */
+} gmg_spectrum;
+
 /* Ranges and means of the coefficient arrays. */
 typedef struct gmg_coefficients {
   double beta_mean[3], beta_least, beta_most; /* 1 if beta is not given */
   double sigma_least, sigma_mean, sigma_most;
   char asymmetry[GMG_ASYMMETRY_TEXT], penalty[GMG_PENALTY_TEXT]; /* as in gmg_measured */
+  gmg_spectrum spectrum;
 } gmg_coefficients;
 
 /* The bottom of a cycle: a solver of one or more levels. */
@@ -103,6 +110,7 @@ struct gmg_solver {
   gmg_params params;     /* resolved: with AUTO, zeros and GMG_NONE replaced, except as gmg_smoother_level::params says */
   gmg_medium medium;     /* from which the smoother was chosen */
   int cycle_is_auto;        /* params.cycle was GMG_CYCLE_AUTO, and a slow solve may change it */
+  int accel_is_auto;        /* params.accel was GMG_ACCEL_AUTO */
   int coarse_is_auto;       /* params.coarse was GMG_COARSE_AUTO */
   int smoother_is_auto;     /* gmg_leaves_smoother_open() */
   int checks_are_auto;      /* params.check_every was 0 and is a maximum: a solve measures the residual where it needs to */
@@ -230,6 +238,10 @@ gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_c
 gmg_status gmg_check_symmetry(const gmg_solver *s, const gmg_problem *p, const gmg_coefficients *found);
 void gmg_load_coefficients(gmg_solver *s, const gmg_problem *p);
 
+/* hierarchy/spectrum.c: sets found->spectrum, and refuses a matrix that is not positive definite. Builds and releases a solver with
+   the parameters of s, of which it reads nothing else. p: with the caller's arrays */
+gmg_status gmg_find_spectrum(const gmg_solver *s, const gmg_problem *p, gmg_coefficients *found);
+
 /* hierarchy/hierarchy.c */
 gmg_status gmg_hierarchy_create(gmg_solver *s);
 /* The axis along which the smoother solves exactly, if there is one such axis. Levels are not coarser along it: every mode of the
@@ -263,7 +275,9 @@ gmg_medium gmg_medium_of(const gmg_problem *p); /* without what only coefficient
 double gmg_worst_stretch(const gmg_medium *m);  /* of all axes */
 gmg_status gmg_status_or_failure(gmg_solver *s, gmg_status status); /* status, or GMG_ERR_DEVICE if the device has
                                                                        failed */
-int gmg_is_singular(const gmg_problem *p, double sigma_most);
+int gmg_is_singular(const gmg_problem *p, const gmg_coefficients *found);
+/* Whether sigma, shift included, is below zero anywhere. A may then be indefinite. */
+int gmg_needs_spectrum(const gmg_problem *p, const gmg_coefficients *found);
 /* arrays.c: the caller's arrays. Pointers of the API are to the beginning of an array, all others to its first unknown. */
 gmg_status gmg_check_layouts(gmg_context *c, const gmg_problem *p);
 gmg_array gmg_array_of_f(const gmg_problem *p, const void *f); /* f, r: of f_layout */

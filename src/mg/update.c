@@ -94,9 +94,9 @@ static gmg_status compare_problems(gmg_context *c, const gmg_problem *now, const
   return compare_presence(c, "sigma", "an array", now->sigma, before->sigma);
 }
 
-static void set_typical(gmg_level *L, const gmg_problem *p, const gmg_coefficients *found)
+static void set_typical(gmg_level *L, int l, const gmg_problem *p, const gmg_coefficients *found)
 {
-  L->A.shift = gmg_operator_shift(p);
+  L->A.shift = gmg_operator_shift(p) + found->spectrum.correction[l];
   gmg_operator_set_typical(&L->A, L->unit_coupling, L->unit_reaction_from_walls, found->beta_mean);
 }
 
@@ -115,10 +115,10 @@ static gmg_status check_corrections(gmg_solver *s, const gmg_problem *p, const g
   const gmg_problem before = s->problem;
   const gmg_coefficients found_before = s->coefficients;
   s->problem.shift = p->shift, s->problem.stencil = p->stencil, s->coefficients = *found;
-  set_typical(s->finest, p, found);
+  set_typical(s->finest, 0, p, found);
   const gmg_status status = s->corrections->check ? s->corrections->check(s) : GMG_OK;
   s->problem = before, s->coefficients = found_before;
-  set_typical(s->finest, &before, &found_before);
+  set_typical(s->finest, 0, &before, &found_before);
   return status;
 }
 
@@ -128,9 +128,9 @@ static gmg_status take_coefficients(gmg_solver *s, const gmg_problem *p, const g
   s->problem.shift = p->shift;
   if (p->stencil) s->box = *p->stencil;
   s->coefficients = *found;
-  for (int l = 0; l < s->levels; l++) set_typical(&s->level[l], p, found);
-  for (int l = 0; l < s->outer_levels; l++) set_typical(&s->outer[l], p, found);
-  s->singular = gmg_is_singular(&s->problem, found->sigma_most);
+  for (int l = 0; l < s->levels; l++) set_typical(&s->level[l], l, p, found);
+  for (int l = 0; l < s->outer_levels; l++) set_typical(&s->outer[l], l, p, found);
+  s->singular = gmg_is_singular(&s->problem, found);
   gmg_load_coefficients(s, p);
   GMG_TRY(gmg_update_smoothers(s));
   return gmg_bottoms_update(s);
@@ -180,6 +180,7 @@ gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *given)
   const gmg_status checked = gmg_check_coefficients(&s->exec, problem, &found);
   GMG_TRY(gmg_status_or_failure(s, checked)); /* on a failed device everything reads as NaN */
   GMG_TRY(gmg_check_symmetry(s, problem, &found));
+  GMG_TRY(gmg_find_spectrum(s, problem, &found));
   GMG_TRY(check_coarsest(s, problem));
   GMG_TRY(check_corrections(s, problem, &found));
   return replace_coefficients(s, problem, &found);

@@ -65,7 +65,7 @@ static void problems(void **state)
   TRY(p.robin[1][1][0] = -1, GMG_ERR_ARGUMENT, "problem.robin[1][1] = {-1, 0.5}");
   TRY(p.robin[1][1][1] = NAN, GMG_ERR_ARGUMENT, "problem.robin[1][1] = {2, nan}");
   TRY((p.centering = GMG_VERTEX, p.robin[1][1][1] = 0), GMG_ERR_ARGUMENT, "problem.robin[1][1] = {2, 0}");
-  TRY(p.shift = -2, GMG_ERR_UNSUPPORTED, "problem.shift = -2");
+  TRY(p.shift = -2e3, GMG_ERR_UNSUPPORTED, "problem.shift = -2000: the matrix is not positive definite");
   TRY(p.shift = NAN, GMG_ERR_ARGUMENT, "problem.shift = nan");
   TRY(p.coord[1] = position, GMG_ERR_ARGUMENT, "problem.coord[1][1]");
   TRY(p.beta_face[2] = position, GMG_ERR_ARGUMENT, "problem.beta_face[0] = NULL, problem.beta_face[2] =");

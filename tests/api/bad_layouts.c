@@ -265,7 +265,7 @@ static void bad_values(void **state)
   NAMES(u, -INFINITY, gmg_solve(s.solver, f, u, NULL), "u[%zu] = -inf (the guess): must be finite", at);
   NAMES(beta, 0, gmg_solver_create(s.context, &p, &q, &none), "problem.beta[%zu] = 0: must be positive", at);
   NAMES(beta, NAN, gmg_solver_update(s.solver, &p), "problem.beta[%zu] = nan: must be positive", at);
-  NAMES(r, -1, gmg_solver_update(s.solver, &p), "problem.sigma[%zu] = -1: must be finite", at);
+  NAMES(r, -INFINITY, gmg_solver_update(s.solver, &p), "problem.sigma[%zu] = -inf: must be finite", at);
 #undef NAMES
   assert_ok(s.context, gmg_solver_update(s.solver, &p));
   assert_ok(s.context, gmg_solve(s.solver, f, u, NULL));

@@ -32,7 +32,7 @@ static const struct {
     {SINGULAR, 0, 0, GMG_ERR_UNSUPPORTED, {"problem.stencil->entry[1][1][0] = -", "gmg cannot make f compatible"}},
     {INFLOW, 0, 0, GMG_ERR_UNSUPPORTED, {"params.coarse = GMG_COARSE_DENSE: the coarsest grid's matrix (", "is singular up to rounding"}},
     {PAIR, 4, -1, GMG_ERR_ARGUMENT, {"problem.stencil->entry[0][1][1] = -1", "problem.dim = 2"}},
-    {SUM, 13, 0.5, GMG_ERR_UNSUPPORTED, {"problem.stencil: its entries add up to -", "negative"}},
+    {SUM, 13, 0.5, GMG_ERR_UNSUPPORTED, {"problem.stencil: its entries add up to -", "not positive definite"}},
     {PAIR, 9, -1e-200, GMG_ERR_ARGUMENT, {"problem.stencil->entry[1][0][0] = -1e-200", "from"}},
     {PAIR, 9, 1e20, GMG_ERR_ARGUMENT, {"problem.stencil->entry[1][0][0] = 1e+20", "at most 1e+06 times as large as the diagonal"}},
     {SHIFT, 0, 1e-17, GMG_ERR_UNSUPPORTED, {"problem.shift = 1e-17", "lost in rounding beside the stencil's centre = 2"}},

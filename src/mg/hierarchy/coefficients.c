@@ -147,13 +147,12 @@ static gmg_status check_shift(const gmg_exec *e, const gmg_problem *p, entry_mag
 {
   const gmg_type_traits *type = gmg_type_traits_of(p->type);
   const double most = type->largest / 64 * fmin(1, size.weakest), least = type->smallest * fmax(1, size.strongest);
-  if (p->shift > most)
-    return gmg_fail(e->context, GMG_ERR_ARGUMENT,
-                    "problem.shift = %g: must be at most %.3g (so that its quotient with %s = %g stays in the range of the type)",
-                    p->shift, most, size.name, size.weakest);
-  if (p->shift > 0 && p->shift < least)
-    return gmg_fail(e->context, GMG_ERR_ARGUMENT, "problem.shift = %g: must be 0 or at least %.3g (so that its quotient with "
-                    "%s = %g stays in the range of the type)", p->shift, least, size.name, size.strongest);
+  if (fabs(p->shift) > most)
+    return gmg_fail(e->context, GMG_ERR_ARGUMENT, "problem.shift = %g: must be at most %.3g in size (so that its quotient with "
+                    "%s = %g stays in the range of the type)", p->shift, most, size.name, size.weakest);
+  if (p->shift != 0 && fabs(p->shift) < least)
+    return gmg_fail(e->context, GMG_ERR_ARGUMENT, "problem.shift = %g: must be 0 or at least %.3g in size (so that its quotient "
+                    "with %s = %g stays in the range of the type)", p->shift, least, size.name, size.strongest);
   return GMG_OK;
 }
 
@@ -171,7 +170,7 @@ static gmg_status check_nearly_singular(const gmg_exec *e, const gmg_problem *p,
       if (p->bc[a][side] != GMG_ROBIN) continue;
       robin = fmax(robin, found->beta_most * p->robin[a][side][0] / p->robin[a][side][1] / narrowest);
     }
-  if (gmg_is_singular(p, found->sigma_most) || reaction >= lost || !(robin < lost)) return GMG_OK;
+  if (gmg_needs_spectrum(p, found) || gmg_is_singular(p, found) || reaction >= lost || !(robin < lost)) return GMG_OK;
   return gmg_fail(e->context, GMG_ERR_UNSUPPORTED,
                   "problem.shift = %g, problem.sigma (at most %g) and Robin walls (%g in their rows) are lost in rounding "
                   "beside %s = %g, and nothing else fixes u: set them to 0 (the solution then has zero mean), or one of "
@@ -191,8 +190,8 @@ gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_c
   GMG_TRY(measure(e, p, found, &size));
   GMG_TRY(check_shift(e, p, size));
   if (p->sigma) {
-    const bounds b = {0, fmin(fmin(largest, GMG_EXTREME), largest * size.weakest),
-                      "it and its quotient with beta / h^2 stay in the range of the type"};
+    const double most = fmin(fmin(largest, GMG_EXTREME), largest * size.weakest);
+    const bounds b = {-most, most, "it and its quotient with beta / h^2 stay in the range of the type"};
     const gmg_array x = gmg_coefficients_at_unknowns(p, p->sigma);
     GMG_TRY(check_array(e, "sigma", &x, &b, &r));
     found->sigma_least = r.least, found->sigma_mean = r.mean, found->sigma_most = r.most;
@@ -216,7 +215,7 @@ gmg_status gmg_check_symmetry(const gmg_solver *s, const gmg_problem *p, const g
     if (needs[i].set)
       return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s: %s needs a symmetric matrix", found->asymmetry, needs[i].name);
   for (int a = 0; a < p->dim; a++) has_walls |= p->bc[a][0] != GMG_PERIODIC;
-  if (gmg_is_singular(p, found->sigma_most) && (has_walls || gmg_operator_kind_of(p)->is_galerkin))
+  if (gmg_is_singular(p, found) && (has_walls || gmg_operator_kind_of(p)->is_galerkin))
     return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s. The matrix is not symmetric, and it is singular, because all rows add up "
                     "to 0, shift included: gmg cannot make f compatible then", found->asymmetry);
   return GMG_OK;

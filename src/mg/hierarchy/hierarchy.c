@@ -52,6 +52,7 @@ static gmg_status create_operator(gmg_solver *s, gmg_exec *e, gmg_level *L, int 
   const gmg_problem *p = &s->problem;
   const gmg_operator_kind *kind = l > 0 && gmg_has_black_box(s) ? &gmg_box_arrays : gmg_operator_kind_of(p);
   GMG_TRY(gmg_operator_create(e, p, kind, axis, &L->A));
+  L->A.shift += s->coefficients.spectrum.correction[l];
   L->volume = 1;
   for (int a = 0; a < 3; a++) {
     L->volume *= gmg_axis_length(&axis[a]);

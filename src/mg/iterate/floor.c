@@ -9,7 +9,7 @@ static double unit_roundoff(gmg_type type) { return gmg_type_traits_of(type)->ep
 double gmg_norm_bound(const gmg_solver *s, const gmg_operator *A)
 {
   const gmg_coefficients *c = &s->coefficients;
-  double norm = gmg_operator_reaction(A);
+  double norm = fmax(0, gmg_operator_reaction(A));
   for (int a = 0; a < 3; a++) {
     const double most = A->kind->measure ? c->beta_mean[a] : c->beta_most;
     if (A->coupling[a] > 0) norm += 4 * A->coupling[a] / c->beta_mean[a] * most * A->stretch[a];
@@ -57,6 +57,7 @@ static double amplification(const gmg_solver *s, const gmg_operator *A)
   /* without Dirichlet walls: combines the next eigenvalue with the Rayleigh quotient of constants */
   const double next = s->coefficients.beta_mean[0] * M_PI / longest * M_PI / longest, constant = rayleigh_of_constant(s);
   double smallest = gmg_operator_shift(p) + s->coefficients.sigma_least;
+  if (s->coefficients.spectrum.smallest > 0) return gmg_norm_bound(s, A) / s->coefficients.spectrum.smallest;
   if (walls > 0) smallest += walls;
   else if (constant > 0) smallest += 1 / (1 / next + 1 / constant); /* b = 0 is a Dirichlet wall, and `constant` infinite */
   if (smallest == 0) smallest = next; /* singular */

@@ -117,12 +117,9 @@ static gmg_status check_entries(gmg_context *c, const gmg_problem *p)
     if (!(fabs(x) < most) || (x != 0 && fabs(x) < least))
       return gmg_fail(c, GMG_ERR_ARGUMENT, WHERE ": must be 0, or from %.3g to %.3g in size", PLACE(e), x, least, most);
   }
-  const double sum = reaction(p), centre = entry[CENTRE] + p->shift;
+  const double centre = entry[CENTRE] + p->shift;
   if (!(entry[CENTRE] > 0))
     return gmg_fail(c, GMG_ERR_ARGUMENT, WHERE ": the entry of the unknown itself must be positive", PLACE(CENTRE), entry[CENTRE]);
-  if (sum < 0)
-    return gmg_fail(c, GMG_ERR_UNSUPPORTED,
-                    "problem.stencil: its entries add up to %g: negative sums, like negative shifts, are not supported yet", sum);
   for (int e = 0; e < 27; e++)
     if (fabs(entry[e]) > GMG_MOST_OVER_CENTRE * centre)
       return gmg_fail(c, GMG_ERR_ARGUMENT, WHERE ": must be at most %g times as large as the diagonal, %g", PLACE(e), entry[e],
