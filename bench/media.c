@@ -33,7 +33,8 @@ static const method methods[] = {{"default", NULL, GMG_COARSENING_AUTO},
                                  {"async", "async", GMG_COARSENING_DISCRETIZE},
                                  {"red_black", "red_black", GMG_COARSENING_DISCRETIZE},
                                  {"lines", "lines", GMG_COARSENING_DISCRETIZE},
-                                 {"black_box", "async", GMG_COARSENING_BLACK_BOX}};
+                                 {"black_box", "async", GMG_COARSENING_BLACK_BOX},
+                                 {"lines_black_box", "lines", GMG_COARSENING_BLACK_BOX}};
 enum { METHODS = sizeof methods / sizeof *methods };
 
 /* Solves several times. The first run is dropped, unless it is so long that it is the only one. Returns 0 if a solve ended with an

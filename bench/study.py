@@ -322,7 +322,8 @@ def peers_table(cpu):
 # --- bench_media -----------------------------------------------------------------------------------------------------
 
 
-MEDIA_METHODS = {"async": "async", "red_black": "red-black", "lines": "lines", "black_box": "async, black box"}
+MEDIA_METHODS = {"async": "async", "red_black": "red-black", "lines": "lines", "black_box": "async, black box",
+                 "lines_black_box": "lines, black box"}
 
 
 def media_table(data, dim):

@@ -72,7 +72,7 @@ typedef enum { GMG_F64, GMG_F32 } gmg_type;
 typedef enum { GMG_CELL, GMG_VERTEX } gmg_centering;
 /** Kind of boundary condition on a face of the box. Dirichlet is the default. */
 typedef enum { GMG_DIRICHLET, GMG_NEUMANN, GMG_ROBIN, GMG_PERIODIC } gmg_bc;
-/** Multigrid cycle. AUTO selects F cycles for an array beta, unless coarsening is black box or, on CUDA, there are few unknowns
+/** Multigrid cycle. AUTO selects F cycles for an array beta, but for few unknowns with black box coarsening or on CUDA
  *  (docs/api/params.md), and for a cell-centred problem with a box stencil. Otherwise, and always if a symmetric cycle is required,
  *  it selects V cycles. */
 typedef enum { GMG_CYCLE_AUTO, GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F } gmg_cycle_kind;
@@ -131,7 +131,8 @@ typedef enum { GMG_PRECISION_AUTO, GMG_PRECISION_SAME, GMG_PRECISION_MIXED } gmg
  *  - Black box: interpolation follows from the rows of the matrix, and coarse operators are Galerkin products. For media that no
  *    coarse grid represents: coefficients that jump from unknown to unknown, or along narrow bands. A cycle needs more time, and
  *    the solver more memory. Not with a full multigrid start. Method: Dendy (1982, 1987); de Zeeuw (1990).
- *  - AUTO: black box if the array beta has many jumps, or if the array sigma has strong ones (docs/api/params.md). */
+ *  - AUTO: black box if the array beta has many jumps, if the array sigma has strong ones, or in 2D on the host if the strong
+ *    direction of beta_face changes (docs/api/params.md). */
 typedef enum { GMG_COARSENING_AUTO, GMG_COARSENING_DISCRETIZE, GMG_COARSENING_BLACK_BOX } gmg_coarsening;
 
 /** "None", for counts whose 0 means that gmg chooses. */

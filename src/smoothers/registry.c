@@ -3,6 +3,7 @@
 #include "smoother.h"
 
 #include "core/comm.h"
+#include "stencil/black_box/black_box.h"
 
 #include <string.h>
 
@@ -62,8 +63,9 @@ const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_params *p, const gmg_exec 
   const gmg_smoother_ops *own = p->smoother->ops[e->context->backend][e->type];
   if (kind == &gmg_seven_point) return own;
   if (!b) return gmg_smoother_traits(p, e->threads) & kind->smoother_trait ? own : NULL;
+  const gmg_smoother_ops *arrays = kind == &gmg_box_arrays ? b->box_arrays[e->context->backend][e->type] : NULL;
   const gmg_smoother_ops *box = kind->smoother_trait ? b->box[e->context->backend][e->type] : NULL;
-  return box ? box : b->any;
+  return arrays ? arrays : box ? box : b->any;
 }
 
 /* Fused legs belong to the smoother's own functions, of which box stencils may have others. */
@@ -81,6 +83,12 @@ const gmg_smoother *gmg_smoother_for(const gmg_medium *m, const gmg_exec *e, con
     if (registry[i]->suits && gmg_smoother_ops_of(&p, e, kind) && registry[i]->suits(m)) return p.smoother;
   }
   return NULL;
+}
+
+int gmg_smoother_likes_black_box(const gmg_medium *m, const gmg_params *params)
+{
+  const gmg_builtin_smoother *b = gmg_builtin_of(params->smoother);
+  return b && b->likes_black_box && b->likes_black_box(m);
 }
 
 void gmg_smoother_adapt(const gmg_medium *m, gmg_params *params)

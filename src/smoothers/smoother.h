@@ -54,6 +54,7 @@ typedef struct gmg_medium {
                         the reverse is true. 1: nowhere, or not measured */
   double jumps;      /* of the array beta, by more than GMG_JUMP, along a line of unknowns: their mean number for the axis that has
                         most. 0: not measured */
+  int has_islands;   /* The array beta has about two values, and the parts that conduct better are a few unknowns wide. */
 } gmg_medium;
 
 /* Beyond this stretch an axis has strong and weak couplings: point smoothers are slow. */
@@ -69,12 +70,15 @@ typedef struct gmg_builtin_smoother {
   int (*bottom_sweeps)(const gmg_params *params, const gmg_operator *A);
   /* Whether gmg should choose this smoother for the medium. NULL: never. If none suits, gmg chooses the default. */
   int (*suits)(const gmg_medium *m);
+  /* Whether black box coarsening pays with this smoother, also where the array beta does not jump. NULL: it does not. */
+  int (*likes_black_box)(const gmg_medium *m);
   /* Chooses parameters that are 0, and that depend on the medium. NULL: there are none. */
   void (*adapt)(const gmg_medium *m, gmg_params *params);
   /* Axes along which a step solves exactly, as bits 1 << axis. NULL: none. */
   unsigned (*exact_axes)(const gmg_params *params);
   const gmg_fused_ops *fused[2][2];     /* by gmg_backend and gmg_type; for the 7-point operator; NULL: none */
   const gmg_smoother_ops *box[2][2];    /* for box stencils, as base.ops; NULL: `any` */
+  const gmg_smoother_ops *box_arrays[2][2]; /* for variable box stencils; NULL: `box` */
   const gmg_smoother_ops *any;          /* for all other operators, by gmg_operator_ops, on all backends; NULL: none */
   const gmg_option *options;            /* its parameters; NULL: none */
   gmg_preset preset;                    /* name = NULL: none */
@@ -90,6 +94,7 @@ int gmg_bottom_sweeps(const gmg_params *params, const gmg_operator *A); /* of pa
 unsigned gmg_exact_axes(const gmg_params *params); /* of params->smoother, as bits 1 << axis */
 /* The smoother that suits the medium and is available for this kind of operator; NULL: there is none. */
 const gmg_smoother *gmg_smoother_for(const gmg_medium *m, const gmg_exec *e, const gmg_operator_kind *kind);
+int gmg_smoother_likes_black_box(const gmg_medium *m, const gmg_params *params);
 void gmg_smoother_adapt(const gmg_medium *m, gmg_params *params); /* params->smoother is set */
 gmg_symbol_function *gmg_symbol_of(const gmg_smoother *s);           /* NULL: none */
 const gmg_preset *gmg_preset_at(int i);                              /* of all smoothers; NULL past the last */

@@ -29,10 +29,10 @@ GMG_INLINE size_t lines_phases(const gmg_operator *A, lines_axes x)
   return (size_t)(1 + gmg_odd_seam(A, x.beside) + gmg_odd_seam(A, x.third));
 }
 
-/* Part number i of a sweep, which has two for each phase. */
-GMG_INLINE lines_part lines_part_at(size_t phases, size_t i, int reversed)
+/* Part number i of a sweep, which has one for each colour and phase. */
+GMG_INLINE lines_part lines_part_at(size_t colours, size_t phases, size_t i, int reversed)
 {
-  const size_t at = reversed ? 2 * phases - 1 - i : i;
+  const size_t at = reversed ? colours * phases - 1 - i : i;
   const lines_part p = {at / phases, at % phases};
   return p;
 }

@@ -114,7 +114,7 @@ void sweep_along(const gmg_smoother_level *l, const lines_state *state, int axis
   const size_t phases = lines_phases(l->A, x.blocks.along);
   const real omega = (real)gmg_weight_lines(l->A, l->params);
   for (size_t i = 0; i < 2 * phases; i++)
-    gmg_launch(l->exec, "lines", kernel_of(l->A, x), shape, *l->A, x.blocks, lines_part_at(phases, i, reversed), f, u, omega,
+    gmg_launch(l->exec, "lines", kernel_of(l->A, x), shape, *l->A, x.blocks, lines_part_at(2, phases, i, reversed), f, u, omega,
                state->room);
 }
 
