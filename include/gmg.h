@@ -131,8 +131,8 @@ typedef enum { GMG_PRECISION_AUTO, GMG_PRECISION_SAME, GMG_PRECISION_MIXED } gmg
  *  - Black box: interpolation follows from the rows of the matrix, and coarse operators are Galerkin products. For media that no
  *    coarse grid represents: coefficients that jump from unknown to unknown, or along narrow bands. A cycle needs more time, and
  *    the solver more memory. Not with a full multigrid start. Method: Dendy (1982, 1987); de Zeeuw (1990).
- *  - AUTO: black box if the array beta has many jumps, if the array sigma has strong ones, or in 2D on the host if the strong
- *    direction of beta_face changes (docs/api/params.md). */
+ *  - AUTO: black box if the array beta has many jumps, if the array sigma has strong ones, or in 2D, if beta_face has many jumps
+ *    or, on the host, if its strong direction changes (docs/api/params.md). */
 typedef enum { GMG_COARSENING_AUTO, GMG_COARSENING_DISCRETIZE, GMG_COARSENING_BLACK_BOX } gmg_coarsening;
 
 /** "None", for counts whose 0 means that gmg chooses. */

@@ -117,7 +117,8 @@ static void describe_medium(gmg_solver *s, const gmg_problem *p)
   m->backend = s->context->backend;
   m->turn = gmg_measure_turn(&s->exec, p);
   m->jumps = may_have_black_box(s, p) ? gmg_measure_jumps(&s->exec, p) : 0;
-  m->has_islands = m->jumps > longest / 6 && share > 0.01 && share < 0.75;
+  m->has_faces = p->beta_face[0] != NULL;
+  m->has_islands = p->beta && m->jumps > longest / 6 && share > 0.01 && share < 0.75;
 }
 
 /* Replaces the default smoother where another suits the medium, and AUTO in the coarsening. */

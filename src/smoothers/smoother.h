@@ -52,8 +52,9 @@ typedef struct gmg_medium {
   int has_beta;      /* beta is an array, or one for each axis */
   double turn;       /* In some rows the couplings along one axis are at least this many times those along another, in other rows
                         the reverse is true. 1: nowhere, or not measured */
-  double jumps;      /* of the array beta, by more than GMG_JUMP, along a line of unknowns: their mean number for the axis that has
-                        most. 0: not measured */
+  double jumps;      /* of beta, by more than GMG_JUMP, along a line of unknowns: their mean number for the axis that has most. 0:
+                        not measured */
+  int has_faces;     /* beta is on faces */
   int has_islands;   /* The array beta has about two values, and the parts that conduct better are a few unknowns wide. */
 } gmg_medium;
 

@@ -102,17 +102,23 @@ double gmg_measure_turn(const gmg_exec *e, const gmg_problem *p)
   return turn;
 }
 
-/* How often the array beta jumps along a line, for gmg_medium: the array against itself, shifted by one unknown. */
+/* The mean number of jumps along a line of axis b in an array of n values: the array against itself, shifted by one. */
+static double jumps_along(const gmg_exec *e, const gmg_array *x, int b, const size_t n[3])
+{
+  const size_t pairs[3] = {n[0] - (b == 0), n[1] - (b == 1), n[2] - (b == 2)};
+  const char *shifted = (const char *)x->values + gmg_pitch(x->layout, b) * e->real_size;
+  if (n[b] < 2) return 0;
+  return gmg_array_ops_of(e)->ratios(e, pairs, x->layout, x->values, x->layout, shifted).mean * (double)n[b];
+}
+
+/* How often beta jumps along a line, for gmg_medium. On faces only in 2D: in 3D discretised grids take layers in few iterations. */
 double gmg_measure_jumps(const gmg_exec *e, const gmg_problem *p)
 {
   double jumps = 0;
-  for (int a = 0; a < p->dim && p->beta; a++) {
-    const gmg_array x = gmg_coefficients_at_unknowns(p, p->beta);
-    const size_t n[3] = {p->n[0] - (a == 0), p->n[1] - (a == 1), p->n[2] - (a == 2)};
-    const char *shifted = (const char *)x.values + gmg_pitch(x.layout, a) * e->real_size;
-    if (p->n[a] < 2) continue;
-    const gmg_range r = gmg_array_ops_of(e)->ratios(e, n, x.layout, x.values, x.layout, shifted);
-    jumps = fmax(jumps, r.mean * (double)n[a]);
+  for (int a = 0; a < p->dim; a++) {
+    const gmg_array x = p->beta ? gmg_coefficients_at_unknowns(p, p->beta) : gmg_coefficients_at_faces(p, a);
+    for (int b = 0; b < p->dim && p->beta && a == 0; b++) jumps = fmax(jumps, jumps_along(e, &x, b, p->n));
+    for (int b = 0; b < 2 && p->beta_face[a] && p->dim == 2; b++) jumps = fmax(jumps, jumps_along(e, &x, b, p->n));
   }
   return jumps;
 }

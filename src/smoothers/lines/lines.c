@@ -58,10 +58,14 @@ static int turns(const gmg_medium *m) { return m->turn >= suitables[m->backend].
    In 3D half the iterations take the same time. */
 static int has_islands(const gmg_medium *m) { return m->has_islands && m->dim == 2; }
 
+/* Beta on faces jumps: as with layers. 512^2, layers of four decades, strong along them by factors of 100, 10, 3 and 1, black box
+   coarsening in F cycles: 2, 3, 4 and 5 iterations (async, discretised: 8, 13, 77 and 143); 2048^2, 100: 3 (58). */
+static int has_layers(const gmg_medium *m) { return m->has_faces && m->jumps >= 2 && m->dim == 2; }
+
 /* Discretised coarse grids average strong directions. Black box coarsening with lines, in F cycles, 512^2, two cores (discretised):
    16 stripes 1000 : 1 6 iterations and 0.063 s (18 and 0.132), 64 squares 6 and 0.065 (21 and 0.151), turning smoothly 5 and 0.052
    (8 and 0.053). In 3D it only pays for many stripes: 96^3 1.1 s (1.5), but two halves 0.45 s (0.31). */
-static int likes_black_box(const gmg_medium *m) { return m->dim == 2 && turns(m); }
+static int likes_black_box(const gmg_medium *m) { return (m->dim == 2 && turns(m)) || has_layers(m); }
 
 static int stretched_axes(const gmg_medium *m)
 {
@@ -75,7 +79,7 @@ static int suits(const gmg_medium *m)
   const int axes = stretched_axes(m), is_one = (axes & (axes - 1)) == 0;
   const double worst = fmax(m->stretch[0], fmax(m->stretch[1], m->stretch[2]));
   if (m->dim == 1) return 0;
-  if (turns(m) || has_islands(m)) return 1;
+  if (turns(m) || has_islands(m) || has_layers(m)) return 1;
   const suitable *s = &suitables[m->backend];
   return is_one ? worst >= s->one_axis[m->dim > 2][m->unknowns >= MANY] : m->dim == 2 && worst >= s->both_axes;
 }
@@ -84,7 +88,8 @@ static int suits(const gmg_medium *m)
 static void adapt(const gmg_medium *m, gmg_params *p)
 {
   const int stretched = stretched_axes(m), all = (1 << m->dim) - 1;
-  if (p->line_axes == 0) p->line_axes = !stretched || turns(m) || has_islands(m) || (m->dim == 2 && m->has_beta) ? all : stretched;
+  const int everywhere = turns(m) || has_islands(m) || has_layers(m) || (m->dim == 2 && m->has_beta);
+  if (p->line_axes == 0) p->line_axes = !stretched || everywhere ? all : stretched;
 }
 
 static const gmg_option options[] = {GMG_OPTION(DOUBLE, omega, 0, 0, 2), GMG_OPTION(INT, line_axes, 0, 0, 7), {0}};
