@@ -76,8 +76,13 @@ static int create_with_failures(const gmg_problem *p, const gmg_params *params, 
       if (p->bc[a][0] != GMG_PERIODIC) assert_ok(c, gmg_set_boundary_constant(s, a, 0, 1));
     assert_ok(c, gmg_precondition(s, f, z));
     assert_ok(c, gmg_residual(s, f, u, z));
-    assert_ok(c, gmg_solver_update(s, p));
     assert_int_equal(made, 0);
+    assert_ok(c, gmg_solver_update(s, p));
+    assert_int_equal(made > 0, p->shift < 0); /* the search for the smallest eigenvalue */
+    made = 0, fail_at = 0;
+    assert_int_equal(gmg_solver_update(s, p), p->shift < 0 ? GMG_ERR_MEMORY : GMG_OK);
+    fail_at = -1;
+    assert_true(gmg_solve(s, f, u, NULL) <= GMG_STAGNATED);
     gmg_solver_destroy(s);
   }
   assert_int_equal(live, before);
@@ -111,6 +116,19 @@ static void of_random_problems_too(void **state)
     const int failures = create_with_failures(&s.p, &s.q, s.threads);
     assert_true(failures > 5 || s.coefficients);
     free_sample(&s);
+  }
+}
+
+static void with_a_shift_below_zero(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 4; i++) {
+    medium m = ball(i % 2 ? 3 : 2, 12, 10, GMG_CELL);
+    gmg_params q = i < 2 ? gmg_params_default() : params_for_cycles();
+    if (i == 0) m.p.beta = NULL;
+    m.p.shift = -1;
+    assert_true(create_with_failures(&m.p, &q, 2) > 20);
+    free_medium(&m);
   }
 }
 
@@ -153,7 +171,7 @@ static void context(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_fails_in_turn),
-                                     cmocka_unit_test(of_random_problems_too), cmocka_unit_test(of_an_offloaded_smoother),
-                                     cmocka_unit_test(context)};
+                                     cmocka_unit_test(of_random_problems_too), cmocka_unit_test(with_a_shift_below_zero),
+                                     cmocka_unit_test(of_an_offloaded_smoother), cmocka_unit_test(context)};
   return run_selected(tests);
 }

@@ -1,7 +1,7 @@
 /* Line relaxation in zebra order: all unknowns of a line are relaxed at once, by solving their tridiagonal system (Brandt 1977;
    Trottenberg, Oosterlee, Schueller 2001, chapter 5). Lines are coloured like a chess board. A sweep relaxes lines along each axis
    of params.line_axes in turn. This file has traits, weight, parameters, and when gmg chooses it. Its functions are in
-   host.c and cuda/lines.cu. Called through registry.c. */
+   host/ and cuda/lines.cu. Called through registry.c. */
 #include "lines.h"
 
 #include "core/backend.h"
