@@ -4,6 +4,7 @@
 #include "gmg_smoother.h"
 
 #include <cjson/cJSON.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,6 +165,9 @@ static int add_plan(cJSON *root, const gmg_problem *problem, const gmg_plan_info
   ok &= number(to, "bytes", (double)plan->bytes);
   ok &= number(to, "predicted_factor", plan->predicted_factor);
   ok &= number(to, "floor", plan->floor);
+  if (!isnan(plan->margin)) ok &= number(to, "margin", plan->margin);
+  ok &= text(to, "smoother", plan->smoother->name);
+  ok &= text(to, "coarsening", demo_word_of(demo_coarsening_words, (int)plan->coarsening));
   ok &= text(to, "accel", demo_word_of(demo_accel_words, (int)plan->accel));
   ok &= text(to, "cycle", demo_word_of(demo_cycle_words, (int)plan->cycle));
   ok &= text(to, "precision", demo_word_of(demo_precision_words, (int)plan->precision));

@@ -102,7 +102,8 @@ static void print_method(const demo_options *o, const gmg_plan_info *plan)
   if (p->fmg > 0) printf(" after full multigrid");
   if (plan->accel != GMG_ACCEL_NONE) printf(", accelerated by %s", demo_word_of(demo_accel_words, (int)plan->accel));
   if (plan->precision == GMG_PRECISION_MIXED) printf(", corrections in float");
-  printf(", smoother %s%s\n", plan->smoother->name, p->deterministic ? ", deterministic" : "");
+  const char *coarsening = plan->coarsening == GMG_COARSENING_BLACK_BOX ? ", black box coarsening" : "";
+  printf(", smoother %s%s%s\n", plan->smoother->name, p->deterministic ? ", deterministic" : "", coarsening);
 }
 
 static void print_levels(const demo_options *o, const gmg_problem *p, const gmg_plan_info *plan)
@@ -132,6 +133,7 @@ void demo_print_header(const demo_options *o, const gmg_problem *problem, const 
   print_levels(o, problem, plan);
   printf("\nmemory %.4g MB beyond u and f", (double)plan->bytes / 1e6);
   if (!isnan(plan->predicted_factor)) printf("; predicted factor %.3f", plan->predicted_factor);
+  if (!isnan(plan->margin)) printf("; smallest eigenvalue %.4g", plan->margin);
   putchar('\n');
   for (const char *line = plan->text; *line;) {
     int length = 0;

@@ -79,6 +79,7 @@ def bad_input(folder):
     run("poisson", "--omega", "2.5", code=1, says="params.omega = 2.5")
     run("poisson", "--overlap", "7", code=1, says="params.async.overlap = 7")
     run("poisson", "--shift", "-1e3", code=1, says="problem.shift = -1000")
+    run("poisson", "--dim", "2", "--n", "64", "--shift", "-15", says="; smallest eigenvalue 4.7")
     run("poisson", "--bc", "periodic:neumann", code=1, says="GMG_PERIODIC must be on both sides")
     run("poisson", "--accel", "cg", code=1, says="has no adjoint")
     run("poisson", "--device", "nonsense", code=2, says="--device 'nonsense': expected host, cuda")
