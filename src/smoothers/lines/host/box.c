@@ -9,18 +9,19 @@
 
 static const int ENTRY_STEP[3] = {1, 3, 9}; /* between the entries of neighbours along an axis */
 
-/* Unknowns that lie at distances of `stride` from each other along axis 0, with the same neighbours along the other axes. */
+/* `count` unknowns along axis 0, from number c on, with the same neighbours along the other axes. The distance between them,
+   `stride` below, is a constant after inlining. */
 typedef struct {
   gmg_box_array_rows A;
   const scalar *f, *u;
-  size_t c, stride, count; /* the first unknown */
+  size_t c, count;
   gmg_box_steps y, z;
 } row;
 
-static row row_at(const gmg_box_array_rows *A, const fields *x, const size_t at[3], size_t stride, size_t count)
+static row row_at(const gmg_box_array_rows *A, const fields *x, const size_t at[3], size_t count)
 {
-  const row r = {*A, x->f, x->u, gmg_offset(A->layout, at[0], at[1], at[2]), stride, count,
-                 gmg_box_array_steps_at(A, 1, at[1]), gmg_box_array_steps_at(A, 2, at[2])};
+  const row r = {*A, x->f, x->u, gmg_offset(A->layout, at[0], at[1], at[2]), count, gmg_box_array_steps_at(A, 1, at[1]),
+                 gmg_box_array_steps_at(A, 2, at[2])};
   return r;
 }
 
@@ -59,7 +60,7 @@ GMG_INLINE void load_along(const int dim, const gmg_box_array_rows *A, const fie
   scalar r[ROWS_ALONG];
   for (size_t m = 0; m < b->lanes; m++) {
     const size_t at[3] = {k, b->first + 2 * m, b->other};
-    const row w = row_at(A, x, at, 1, count);
+    const row w = row_at(A, x, at, count);
     load_row(dim, 0, &w, k, 1, lo, hi, diag, r);
     for (size_t i = 0; i < count; i++) {
       const size_t here = i * LANES_ALONG + m;
@@ -80,7 +81,7 @@ GMG_INLINE size_t load_rows(const int dim, const int form, const int axis, const
   }
   size_t at[3];
   at[axis] = k, at[b->along.beside] = b->first, at[b->along.third] = b->other;
-  const row w = row_at(&A, x, at, 2, b->lanes);
+  const row w = row_at(&A, x, at, b->lanes);
   load_row(dim, axis, &w, b->first, 2, to->lo, to->hi, to->diag, to->r);
   return count;
 }
