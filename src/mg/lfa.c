@@ -103,7 +103,7 @@ static double factor_at(two_grid *g, const gmg_params *p)
 
 double gmg_lfa_two_grid(const gmg_operator *A, const gmg_params *params, int symmetric, int samples)
 {
-  two_grid g = {.A = A, .symmetric = symmetric, .s = {.reaction = fmax(0, gmg_operator_reaction(A))}};
+  two_grid g = {.A = A, .symmetric = symmetric, .s = {.reaction = gmg_operator_reaction(A)}};
   if (A->kind != &gmg_seven_point || !gmg_symbol_of(params->smoother) || A->face[0]) return NAN;
   for (int a = 0; a < 3; a++)
     if (A->stretch[a] > 1.5) return NAN; /* Fourier modes are not invariant there */

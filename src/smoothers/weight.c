@@ -24,7 +24,7 @@ void gmg_smoothing_range(const gmg_operator *A, double *lowest, double *highest)
   }
   if (weakest_coarsened == INFINITY) weakest_coarsened = weakest;
   if (weakest_coarsened == INFINITY) weakest_coarsened = 0; /* no couplings: A is its diagonal */
-  const double reaction = fmax(0, gmg_operator_reaction(A)), diag = reaction + sum;
+  const double reaction = gmg_operator_reaction(A), diag = reaction + sum;
   *lowest = diag > 0 ? (reaction + 2 * weakest_coarsened) / diag : 1;
   *highest = diag > 0 ? (reaction + 2 * sum) / diag : 1;
   if (*highest < 1.001 * *lowest) *highest = 1.001 * *lowest; /* keep the interval non-empty */
@@ -38,7 +38,7 @@ static double strong_axes(const gmg_operator *A, double *share)
     sum += A->coupling[a];
     most = fmax(most, A->coupling[a]);
   }
-  *share = sum > 0 ? 2 * sum / (fmax(0, gmg_operator_reaction(A)) + 2 * sum) : 0;
+  *share = sum > 0 ? 2 * sum / (gmg_operator_reaction(A) + 2 * sum) : 0;
   return most > 0 ? sum / most : 1;
 }
 

@@ -136,7 +136,8 @@ void gmg_operator_set_typical(gmg_operator *A, const double coupling[3], const d
 /* The value of gmg_operator::shift: the problem's shift plus the kind's reaction(). */
 double gmg_operator_shift(const gmg_problem *p);
 
-/* The part of the diagonal that does not come from couplings: the shift, and the walls of axes with a single unknown. */
+/* The part of the diagonal that does not come from couplings: the shift, and the walls of axes with a single unknown. 0 if it is
+   below zero: weights and estimates are then those without it. */
 double gmg_operator_reaction(const gmg_operator *A);
 
 #endif

@@ -114,11 +114,11 @@ static double jumps_along(const gmg_exec *e, const gmg_array *x, int b, const si
 /* How often beta jumps along a line, for gmg_medium. On faces only in 2D: in 3D discretised grids take layers in few iterations. */
 double gmg_measure_jumps(const gmg_exec *e, const gmg_problem *p)
 {
+  const int arrays = p->beta ? 1 : p->beta_face[0] && p->dim == 2 ? 2 : 0;
   double jumps = 0;
-  for (int a = 0; a < p->dim; a++) {
-    const gmg_array x = p->beta ? gmg_coefficients_at_unknowns(p, p->beta) : gmg_coefficients_at_faces(p, a);
-    for (int b = 0; b < p->dim && p->beta && a == 0; b++) jumps = fmax(jumps, jumps_along(e, &x, b, p->n));
-    for (int b = 0; b < 2 && p->beta_face[a] && p->dim == 2; b++) jumps = fmax(jumps, jumps_along(e, &x, b, p->n));
+  for (int a = 0; a < arrays; a++) {
+    const gmg_array x = array_of_beta(p, a);
+    for (int b = 0; b < p->dim; b++) jumps = fmax(jumps, jumps_along(e, &x, b, p->n));
   }
   return jumps;
 }

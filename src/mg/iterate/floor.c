@@ -9,7 +9,7 @@ static double unit_roundoff(gmg_type type) { return gmg_type_traits_of(type)->ep
 double gmg_norm_bound(const gmg_solver *s, const gmg_operator *A)
 {
   const gmg_coefficients *c = &s->coefficients;
-  double norm = fmax(0, gmg_operator_reaction(A));
+  double norm = gmg_operator_reaction(A);
   for (int a = 0; a < 3; a++) {
     const double most = A->kind->measure ? c->beta_mean[a] : c->beta_most;
     if (A->coupling[a] > 0) norm += 4 * A->coupling[a] / c->beta_mean[a] * most * A->stretch[a];

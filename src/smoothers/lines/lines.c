@@ -5,6 +5,7 @@
 #include "lines.h"
 
 #include "core/backend.h"
+#include "stencil/black_box/black_box.h"
 
 #include <math.h>
 
@@ -60,7 +61,7 @@ static int has_islands(const gmg_medium *m) { return m->has_islands && m->dim ==
 
 /* Beta on faces jumps: as with layers. 512^2, layers of four decades, strong along them by factors of 100, 10, 3 and 1, black box
    coarsening in F cycles: 2, 3, 4 and 5 iterations (async, discretised: 8, 13, 77 and 143); 2048^2, 100: 3 (58). */
-static int has_layers(const gmg_medium *m) { return m->has_faces && m->jumps >= 2 && m->dim == 2; }
+static int has_layers(const gmg_medium *m) { return m->has_faces && m->dim == 2 && gmg_black_box_suits(m->jumps); }
 
 /* Discretised coarse grids average strong directions. Black box coarsening with lines, in F cycles, 512^2, two cores (discretised):
    16 stripes 1000 : 1 6 iterations and 0.063 s (18 and 0.132), 64 squares 6 and 0.065 (21 and 0.151), turning smoothly 5 and 0.052

@@ -82,4 +82,4 @@ void gmg_operator_set_typical(gmg_operator *A, const double coupling[3], const d
   }
 }
 
-double gmg_operator_reaction(const gmg_operator *A) { return A->reaction_from_walls + A->shift; }
+double gmg_operator_reaction(const gmg_operator *A) { return fmax(0, A->reaction_from_walls + A->shift); }
