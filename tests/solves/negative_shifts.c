@@ -265,8 +265,7 @@ static void updates(void **state)
 
 int main(int argc, char **argv)
 {
-  if (for_device(argc, argv) == SKIPPED) return SKIPPED;
-  only(argc, argv);
+  if (for_device(argc, argv)) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(constants), cmocka_unit_test(stencils),
                                      cmocka_unit_test(refused_beyond_the_limit), cmocka_unit_test(random_problems),
                                      cmocka_unit_test(updates)};
