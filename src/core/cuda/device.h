@@ -104,23 +104,25 @@ typedef struct gmg_launch_shape {
 
 /* --- assignment of unknowns to threads ------------------------------------------------------------------------------- */
 
-/* Thread blocks process segments of lines. `across` threads along axis 0 process GMG_PER_THREAD unknowns each, in
-   GMG_THREADS / across lines at a time. */
-enum { GMG_PER_THREAD = 4 };
+/* Thread blocks process segments of lines. `across` threads along axis 0 process `each` unknowns each, in GMG_THREADS / across
+   lines at a time: GMG_PER_THREAD, or one where the unknowns are too few to fill the device. A thread's unknowns may wait for
+   memory one after the other. */
+enum { GMG_PER_THREAD = 4, GMG_FEW_POINTS = 1 << 17 };
 
 typedef struct gmg_points {
   gmg_layout layout;
   size_t tasks;      /* segments of all lines */
   unsigned segments; /* segments of a line */
-  unsigned across, lines;
+  unsigned across, lines, each;
 } gmg_points;
 
 static inline gmg_points gmg_points_of(gmg_layout at)
 {
-  gmg_points p = {at, 0, 0, 8, 0};
-  while (p.across < GMG_THREADS && p.across * GMG_PER_THREAD < at.n[0]) p.across *= 2;
+  gmg_points p = {at, 0, 0, 8, 0, 1};
+  if (at.n[0] * at.n[1] * at.n[2] > GMG_FEW_POINTS) p.each = GMG_PER_THREAD;
+  while (p.across < GMG_THREADS && p.across * p.each < at.n[0]) p.across *= 2;
   p.lines = GMG_THREADS / p.across;
-  p.segments = (unsigned)((at.n[0] + p.across * GMG_PER_THREAD - 1) / (p.across * GMG_PER_THREAD));
+  p.segments = (unsigned)((at.n[0] + p.across * p.each - 1) / (p.across * p.each));
   p.tasks = p.segments * at.n[1] * at.n[2];
   return p;
 }
@@ -181,15 +183,16 @@ template <class Body> static __device__ __forceinline__ void gmg_for_points(cons
     const unsigned line = (unsigned)(p.segments == 1 ? t : t / p.segments);
     const unsigned segment = p.segments == 1 ? 0 : (unsigned)(t - (size_t)line * p.segments), n1 = (unsigned)p.layout.n[1];
     const unsigned k = line / n1, j = line - k * n1;
-    const size_t first = (size_t)segment * p.across * GMG_PER_THREAD + threadIdx.x, start = gmg_offset(p.layout, 0, j, k),
+    const size_t first = (size_t)segment * p.across * p.each + threadIdx.x, start = gmg_offset(p.layout, 0, j, k),
                  n0 = p.layout.n[0];
-    if (first + (GMG_PER_THREAD - 1) * p.across < n0) { /* without conditions in between, the compiler issues all loads at once */
+    if (p.each == GMG_PER_THREAD && first + (GMG_PER_THREAD - 1) * p.across < n0) {
+      /* without conditions in between, the compiler issues all loads at once */
 #pragma unroll
       for (int s = 0; s < GMG_PER_THREAD; s++)
         body(first + (size_t)s * p.across, (size_t)j, (size_t)k, start + first + (size_t)s * p.across);
       continue;
     }
-    for (size_t i = first; i < n0 && i < first + GMG_PER_THREAD * p.across; i += p.across) body(i, (size_t)j, (size_t)k, start + i);
+    for (size_t i = first; i < n0 && i < first + p.each * p.across; i += p.across) body(i, (size_t)j, (size_t)k, start + i);
   }
 }
 

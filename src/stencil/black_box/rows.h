@@ -296,56 +296,73 @@ GMG_INLINE void gmg_black_box_product(const gmg_black_box_levels *l, const gmg_b
 
 /* --- transfers, for one unknown -------------------------------------------------------------------------------------------- */
 
-/* The restriction of r to the coarse unknown with these axes. Written out, so that nvcc keeps the axes in registers. */
-GMG_INLINE scalar gmg_black_box_restricted(const gmg_black_box_levels *l, const gmg_black_box_axis *x, const gmg_black_box_axis *y,
-                                           const gmg_black_box_axis *z, const scalar *r)
+/* Both functions load all that they need before they use any of it: a thread waits for memory once. dim is a constant after
+   inlining. */
+
+/* The restriction of r to the coarse unknown with these axes. */
+GMG_INLINE scalar gmg_black_box_restricted(const int dim, const gmg_black_box_levels *l, const gmg_black_box_axis *x,
+                                           const gmg_black_box_axis *y, const gmg_black_box_axis *z, const scalar *r)
 {
+  enum { READS = 27 };
   const gmg_layout fine = gmg_layout_of(&l->A);
-  scalar sum = 0;
+  const int count = dim > 2 ? 27 : dim > 1 ? 9 : 3;
+  scalar value[READS], sum = 0;
+  real weight[READS];
 #pragma unroll
-  for (int c = 0; c < 3; c++)
+  for (int m = 0; m < count; m++) {
+    const int a = m % 3, b = m / 3 % 3, c = m / 9, there = x->exists[a] && y->exists[b] && z->exists[c];
+    value[m] = there ? r[gmg_offset(fine, x->fine[a], y->fine[b], z->fine[c])] : (scalar)0;
+    weight[m] = there && m ? l->weight[m][gmg_offset(l->coarse, x->parent[a], y->parent[b], z->parent[c])] : (real)1;
+  }
 #pragma unroll
-    for (int b = 0; b < 3; b++)
-#pragma unroll
-      for (int a = 0; a < 3; a++) {
-        const int number = a + 3 * b + 9 * c;
-        if (!(x->exists[a] && y->exists[b] && z->exists[c])) continue;
-        const real share = x->share[a] * y->share[b] * z->share[c];
-        const real w = number ? l->weight[number][gmg_offset(l->coarse, x->parent[a], y->parent[b], z->parent[c])] : 1;
-        sum += share * w * r[gmg_offset(fine, x->fine[a], y->fine[b], z->fine[c])];
-      }
+  for (int m = 0; m < count; m++) {
+    const real share = x->share[m % 3] * y->share[m / 3 % 3] * z->share[m / 9];
+    sum += share * weight[m] * value[m];
+  }
   return sum;
 }
 
 /* Adds the interpolation of c to the fine unknowns with parent J. */
-GMG_INLINE void gmg_black_box_interpolate(const gmg_black_box_levels *x, const size_t J[3], const scalar *c, scalar *u)
+GMG_INLINE void gmg_black_box_interpolate(const int dim, const gmg_black_box_levels *x, const size_t J[3], const scalar *c,
+                                          scalar *u)
 {
+  enum { CORNERS = 8, WEIGHTS = 27 };
   const gmg_layout fine = gmg_layout_of(&x->A);
   const size_t own = gmg_offset(x->coarse, J[0], J[1], J[2]);
-  scalar corner[8]; /* bit a: the coarse unknown after J along axis a; 0 where there is none */
-  size_t next[3];
+  const int count = 1 << dim;
+  scalar corner[CORNERS], value[CORNERS]; /* bit a of corner: the coarse unknown after J along axis a; 0 where there is none */
+  real weight[WEIGHTS];
+  size_t next[3], place[CORNERS];
+  int exists[CORNERS];
   for (int a = 0; a < 3; a++) next[a] = x->A.coarsened[a] ? gmg_black_box_next(x, a, J[a]) : x->n[a];
 #pragma unroll
-  for (int up = 0; up < 8; up++) {
+  for (int up = 0; up < count; up++) {
     const size_t i = up & 1 ? next[0] : J[0], j = up & 2 ? next[1] : J[1], k = up & 4 ? next[2] : J[2];
-    corner[up] = i < x->n[0] && j < x->n[1] && k < x->n[2] ? c[gmg_offset(x->coarse, i, j, k)] : 0;
+    corner[up] = i < x->n[0] && j < x->n[1] && k < x->n[2] ? c[gmg_offset(x->coarse, i, j, k)] : (scalar)0;
   }
 #pragma unroll
-  for (int odd = 0; odd < 8; odd++) {
+  for (int odd = 0; odd < count; odd++) {
     size_t at[3];
-    int exists = 1;
+    exists[odd] = 1;
     for (int a = 0; a < 3; a++) {
       at[a] = (x->A.coarsened[a] ? 2 * J[a] : J[a]) + (size_t)(odd >> a & 1);
-      exists = exists && at[a] < x->A.n[a] && (!(odd >> a & 1) || x->A.coarsened[a]);
+      exists[odd] = exists[odd] && at[a] < x->A.n[a] && (!(odd >> a & 1) || x->A.coarsened[a]);
     }
-    if (!exists) continue;
+    place[odd] = gmg_offset(fine, at[0], at[1], at[2]);
+    value[odd] = exists[odd] ? u[place[odd]] : (scalar)0;
+#pragma unroll
+    for (int up = 0; up < count; up++) {
+      const int number = gmg_black_box_number(odd, up);
+      if (!(up & ~odd)) weight[number] = exists[odd] && number ? x->weight[number][own] : (real)1;
+    }
+  }
+#pragma unroll
+  for (int odd = 0; odd < count; odd++) {
     scalar sum = 0;
 #pragma unroll
-    for (int up = 0; up < 8; up++) {
-      const int number = gmg_black_box_number(odd, up);
-      if (!(up & ~odd)) sum += (number ? x->weight[number][own] : (real)1) * corner[up];
-    }
-    u[gmg_offset(fine, at[0], at[1], at[2])] += sum;
+    for (int up = 0; up < count; up++)
+      if (!(up & ~odd)) sum += weight[gmg_black_box_number(odd, up)] * corner[up];
+    if (exists[odd]) u[place[odd]] = value[odd] + sum;
   }
 }
 

@@ -43,12 +43,12 @@ static void product(const gmg_exec *e, const gmg_operator *A, const gmg_operator
   gmg_launch(e, "Galerkin product", product_rows, shape, gmg_black_box_levels_of(A, C, w), lines, across);
 }
 
-static __global__ void restrict_values(gmg_black_box_levels l, gmg_points p, const scalar *r, scalar *f)
+template <int dim> static __global__ void restrict_values(gmg_black_box_levels l, gmg_points p, const scalar *r, scalar *f)
 {
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
     gmg_black_box_axis x, y, z;
     gmg_black_box_column(&l, 0, i, &x), gmg_black_box_column(&l, 1, j, &y), gmg_black_box_column(&l, 2, k, &z);
-    f[c] = gmg_black_box_restricted(&l, &x, &y, &z, r);
+    f[c] = gmg_black_box_restricted(dim, &l, &x, &y, &z, r);
   });
 }
 
@@ -56,22 +56,24 @@ static void restrict_field(const gmg_exec *e, const gmg_operator *A, const gmg_o
                            void *f)
 {
   const gmg_points p = gmg_points_of(C->n);
-  gmg_launch(e, "restriction", restrict_values, gmg_shape_of(p), gmg_black_box_levels_of(A, C, w), p, (const scalar *)r,
+  const auto kernel = A->dim > 2 ? restrict_values<3> : A->dim > 1 ? restrict_values<2> : restrict_values<1>;
+  gmg_launch(e, "restriction", kernel, gmg_shape_of(p), gmg_black_box_levels_of(A, C, w), p, (const scalar *)r,
              (scalar *)f);
 }
 
-static __global__ void prolong_values(gmg_black_box_levels x, gmg_points p, const scalar *c, scalar *u)
+template <int dim> static __global__ void prolong_values(gmg_black_box_levels x, gmg_points p, const scalar *c, scalar *u)
 {
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t) {
     const size_t J[3] = {i, j, k};
-    gmg_black_box_interpolate(&x, J, c, u);
+    gmg_black_box_interpolate(dim, &x, J, c, u);
   });
 }
 
 static void prolong(const gmg_exec *e, const gmg_operator *A, const gmg_operator *C, const gmg_black_box *w, const void *c, void *u)
 {
   const gmg_points p = gmg_points_of(C->n);
-  gmg_launch(e, "prolongation", prolong_values, gmg_shape_of(p), gmg_black_box_levels_of(A, C, w), p, (const scalar *)c,
+  const auto kernel = A->dim > 2 ? prolong_values<3> : A->dim > 1 ? prolong_values<2> : prolong_values<1>;
+  gmg_launch(e, "prolongation", kernel, gmg_shape_of(p), gmg_black_box_levels_of(A, C, w), p, (const scalar *)c,
              (scalar *)u);
 }
 
