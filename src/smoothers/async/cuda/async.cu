@@ -18,6 +18,7 @@ extern "C" {
 /* A level uses the first variant that accepts it. */
 static const async_variant *const variants[] = {
     &R(async_box_lines),    /* constant box stencils in 2D and 3D: lines of a tile */
+    &R(async_box_cells),    /* variable box stencils in 2D and 3D: cells of a tile */
     &R(async_box),          /* box stencils, all of them */
     &R(async_line),         /* 1D: segments of a line */
     &R(async_planes_faces), /* 3D, coefficients on faces: plane sweep */

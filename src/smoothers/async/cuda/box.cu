@@ -1,6 +1,6 @@
 /* The asynchronous smoother's reference kernel for box stencils, constant or variable: any dimension, overlap, block that fits in
-   shared memory, in colours or all at once (Jacobi). A thread relaxes an unknown. It is slow and simple: the tests compare
-   box_lines.cu and box_symmetric.cu with it. For variable stencils it is the only kernel. Called through its async_variant. */
+   shared memory, in colours or all at once (Jacobi). A thread relaxes an unknown. It is slow and simple: the tests compare the
+   other kernels for box stencils with it. Called through its async_variant. */
 #include "box.cuh"
 
 static const size_t preferred_block[4][3] = {{0}, {512, 1, 1}, {64, 16, 1}, {32, 8, 8}};

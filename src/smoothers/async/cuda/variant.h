@@ -71,7 +71,7 @@ struct async_variant {
   void (*renumber)(const gmg_blocks *b, int *order);
 };
 
-extern const async_variant R(async_box_lines), R(async_box);
+extern const async_variant R(async_box_lines), R(async_box_cells), R(async_box);
 extern const async_variant R(async_line), R(async_planes_faces), R(async_tiles_packed), R(async_rows), R(async_planes),
     R(async_tiles), R(async_reference);
 
