@@ -72,8 +72,7 @@ static gmg_status take_arguments(gmg_solver *s, gmg_context *c, const gmg_proble
   gmg_params copied;
   GMG_TRY(gmg_check_params(c, &s->problem, params, &copied, &s->params));
   GMG_TRY(gmg_check_process(c, dry ? "gmg_plan" : "gmg_solver_create", gmg_has_parallel_work(&s->problem)));
-  /* With a stencil a slow solve keeps its F cycles: on merged cells V cycles converge more slowly. */
-  s->cycle_is_auto = copied.cycle == GMG_CYCLE_AUTO && !s->problem.stencil;
+  s->cycle_is_auto = copied.cycle == GMG_CYCLE_AUTO;
   s->accel_is_auto = copied.accel == GMG_ACCEL_AUTO;
   s->coarse_is_auto = copied.coarse == GMG_COARSE_AUTO;
   s->checks_are_auto = copied.check_every == 0;
@@ -118,7 +117,7 @@ static void describe_medium(gmg_solver *s, const gmg_problem *p)
   m->turn = gmg_measure_turn(&s->exec, p);
   m->jumps = may_have_black_box(s, p) ? gmg_measure_jumps(&s->exec, p) : 0;
   m->has_faces = p->beta_face[0] != NULL;
-  m->has_islands = p->beta && m->jumps > longest / 6 && share > 0.01 && share < 0.75;
+  m->islands = p->beta && m->jumps > longest / 6 && share > 0.01 && share < 0.75 ? share : 0;
 }
 
 /* Replaces the default smoother where another suits the medium, and AUTO in the coarsening. */
@@ -137,17 +136,24 @@ static void choose_smoother_and_coarsening(gmg_solver *s, const gmg_problem *p)
   gmg_smoother_adapt(&s->medium, q);
 }
 
-/* The cycle for black box coarsening. Its coarse grids represent the fine one, so F cycles save few iterations on small grids. Two
-   cores: channels of two unknowns take 30 instead of 64 iterations on 1024^2 cells, and 0.98 instead of 1.35 s; discs 6 instead of
-   7, and 0.20 instead of 0.16 s. On 512^2 F cycles only pay with lines where the strong direction turns. On a device they take as
-   long with half the iterations, because launches count. */
+/* From how many unknowns on F cycles pay with black box coarsening, [gmg_backend][dim]; 0: never. `async`, `lines`: with these
+   smoothers. Coarse grids of black box coarsening represent the fine one, so F cycles save few iterations on small grids.
+   - Host, two cores: channels of two unknowns take 30 instead of 64 iterations on 1024^2 cells, and 0.98 instead of 1.35 s; discs 6
+     instead of 7, and 0.20 instead of 0.16 s. With lines where the strong direction turns they pay on 512^2 cells, too.
+   - Device, an H100, lines: 16 stripes 1000 : 1 take 6, 7 and 7 iterations instead of 10, 12 and 14 on 512^2, 1024^2 and 4096^2
+     cells, and 5.2, 11.1 and 69 ms instead of 4.4, 9.2 and 90. With async they only pay where V cycles are slow
+     (choose_slow_cycle()). */
+typedef struct {
+  double async, lines;
+} f_cycles_pay;
+static const f_cycles_pay f_cycles[2][4] = {{{0, 0}, {0, 0}, {1 << 20, 1}, {0, 0}}, {{0, 0}, {0, 0}, {0, 1 << 22}, {0, 0}}};
+
 static gmg_cycle_kind cycle_of_black_box(const gmg_solver *s)
 {
-  static const double MANY[2][4] = {{0, 0, 1 << 20, 0}, {0}}; /* [gmg_backend][dim]; 0: never */
   const gmg_medium *m = &s->medium;
-  if (m->has_islands) return GMG_CYCLE_V;
-  const double many = MANY[m->backend][m->dim];
-  return (many && m->unknowns >= many) || gmg_smoother_likes_black_box(m, &s->params) ? GMG_CYCLE_F : GMG_CYCLE_V;
+  const f_cycles_pay *pay = &f_cycles[m->backend][m->dim];
+  const double many = gmg_smoother_likes_black_box(m, &s->params) ? pay->lines : pay->async;
+  return many && m->unknowns >= many && m->islands == 0 ? GMG_CYCLE_F : GMG_CYCLE_V;
 }
 
 /* Replaces AUTO in what depends on black box coarsening. */
@@ -156,18 +162,35 @@ static void choose_for_black_box(gmg_solver *s)
   gmg_params *q = &s->params;
   if (!gmg_has_black_box(s)) return;
   if (s->cycle_is_auto && !s->symmetric) q->cycle = cycle_of_black_box(s);
-  s->cycle_is_auto = 0; /* F cycles stay, however slow */
   if (s->coarse_is_auto && !s->coefficients.asymmetry[0]) q->coarse = GMG_COARSE_DENSE, s->coarse_ops = gmg_coarsest_of(q->coarse);
 }
 
-/* Replaces the F cycle that AUTO chooses for arrays. On a small grid of a device launches count, and an F cycle has more of them. A
-   ball in which beta is 1e4 times larger, on an H200: 512^2 in 1.21 instead of 1.80 ms, 64^3 in 0.97 instead of 1.12 ms, with 9
-   and 10 iterations instead of 7 and 8; 101^3 and 2048^2 take the same time. */
+/* Replaces the F cycle that AUTO chooses for arrays beta and sigma. On a small grid of a device launches count, and an F cycle has
+   more of them. A ball in which beta is 1e4 times larger, on an H200: 512^2 in 1.21 instead of 1.80 ms, 64^3 in 0.97 instead of
+   1.12 ms, with 9 and 10 iterations instead of 7 and 8; 101^3 and 2048^2 take the same time. */
 static void choose_cycle(gmg_solver *s)
 {
   static const size_t MAX_CELLS_LAUNCHES[2][4] = {{0}, {0, 0, 1 << 20, 1 << 18}}; /* [gmg_backend][dim] */
   const size_t *n = s->problem.n, most = MAX_CELLS_LAUNCHES[s->context->backend][s->problem.dim];
-  if (s->cycle_is_auto && n[0] * n[1] * n[2] <= most) s->params.cycle = GMG_CYCLE_V;
+  if (s->cycle_is_auto && !s->problem.stencil && !gmg_has_black_box(s) && n[0] * n[1] * n[2] <= most) s->params.cycle = GMG_CYCLE_V;
+}
+
+/* What finishes a slow solve, if the cycle is AUTO.
+   - V cycles after F cycles: a coarse grid that overcorrects does so more often in an F cycle. Not on merged cells, where V cycles
+     converge more slowly, and not with black box coarsening.
+   - F cycles after V cycles, with black box coarsening and a point smoother on large 2D grids of a device. 4096^2 cells on an H100,
+     with V cycles alone and with this rule: channels of two unknowns 0.44 and 0.26 s, zigzag bands 20 wide 0.29 and 0.20 s,
+     lognormal cells 0.15 and 0.19 s. With F cycles alone discs take 22 instead of 15 ms. */
+static void choose_slow_cycle(gmg_solver *s)
+{
+  static const double MANY[2][4] = {{0}, {0, 0, 1 << 22, 0}}; /* [gmg_backend][dim]; 0: never */
+  const double many = MANY[s->context->backend][s->problem.dim];
+  const int is_f = s->params.cycle == GMG_CYCLE_F;
+  s->slow_cycle = s->params.cycle;
+  if (!s->cycle_is_auto || s->symmetric) return;
+  if (is_f && !s->problem.stencil && !gmg_has_black_box(s)) s->slow_cycle = GMG_CYCLE_V;
+  const int is_large = many && s->medium.unknowns >= many;
+  if (!is_f && gmg_has_black_box(s) && is_large && !gmg_exact_axes(&s->params)) s->slow_cycle = GMG_CYCLE_F;
 }
 
 /* Replaces AUTO where sigma is below zero.
@@ -200,6 +223,7 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *gi
   choose_smoother_and_coarsening(s, p);
   choose_for_black_box(s);
   choose_cycle(s);
+  choose_slow_cycle(s);
   GMG_TRY(gmg_find_spectrum(s, p, &s->coefficients));
   choose_for_negative_sigma(s, p);
   s->singular = gmg_is_singular(p, &s->coefficients);

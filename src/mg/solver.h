@@ -109,7 +109,8 @@ struct gmg_solver {
   int in_place;          /* cycles in the problem's type improve the caller's u. Otherwise they compute corrections in own fields */
   gmg_params params;     /* resolved: with AUTO, zeros and GMG_NONE replaced, except as gmg_smoother_level::params says */
   gmg_medium medium;     /* from which the smoother was chosen */
-  int cycle_is_auto;        /* params.cycle was GMG_CYCLE_AUTO, and a slow solve may change it */
+  int cycle_is_auto;        /* params.cycle was GMG_CYCLE_AUTO */
+  gmg_cycle_kind slow_cycle; /* finishes a slow solve. params.cycle: there is no other */
   int accel_is_auto;        /* params.accel was GMG_ACCEL_AUTO */
   int coarse_is_auto;       /* params.coarse was GMG_COARSE_AUTO */
   int smoother_is_auto;     /* gmg_leaves_smoother_open() */

@@ -55,7 +55,8 @@ typedef struct gmg_medium {
   double jumps;      /* of beta, by more than GMG_JUMP, along a line of unknowns: their mean number for the axis that has most. 0:
                         not measured */
   int has_faces;     /* beta is on faces */
-  int has_islands;   /* The array beta has about two values, and the parts that conduct better are a few unknowns wide. */
+  double islands;    /* The array beta has about two values, and the parts that conduct better are a few unknowns wide: the share of
+                        unknowns in them. 0: otherwise */
 } gmg_medium;
 
 /* Beyond this stretch an axis has strong and weak couplings: point smoothers are slow. */

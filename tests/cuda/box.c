@@ -215,6 +215,7 @@ static void smoothing_of_arrays_agrees(void **state)
                {"async", GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_NATURAL, {60, 10, 10}},
                {"async", GMG_LOCAL_RED_BLACK, 1, 2, GMG_ORDER_RANDOM, {24, 6, 5}},
                {"async", GMG_LOCAL_RED_BLACK, 3, 0, GMG_ORDER_BACKWARD, {31, 7, 4}},
+               {"async", GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_NATURAL, {120, 40, 4}}, /* too large for quads */
                {"async", GMG_LOCAL_JACOBI, 2, 1, GMG_ORDER_TWO_COLOUR, {20, 10, 8}},
                {"jacobi", GMG_LOCAL_AUTO, 1, 1, GMG_ORDER_NATURAL, {0, 0, 0}},
                {"chebyshev", GMG_LOCAL_AUTO, 1, 1, GMG_ORDER_NATURAL, {0, 0, 0}}};

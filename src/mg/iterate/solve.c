@@ -84,17 +84,16 @@ static int is_at_floor(gmg_solver *s, gmg_progress *p)
   return gmg_residual_now(p) <= NEAR_FLOOR * p->floor;
 }
 
-/* If AUTO has chosen F cycles and they are slow, V cycles finish the solve. A coarse grid that overcorrects does so more often in
-   an F cycle. */
+/* Other cycles finish a slow solve, if gmg chose them (choose_slow_cycle()). */
 static void reconsider_cycle(gmg_solver *s, gmg_progress *p)
 {
   enum { MIN_CYCLES = 12, MIN_SPAN = 6 };
-  if (!s->cycle_is_auto || s->params.cycle == GMG_CYCLE_V || p->cycles < MIN_CYCLES) return;
+  if (s->params.cycle == s->slow_cycle || p->cycles < MIN_CYCLES) return;
   const double *now = s->history + p->cycles;
   int span = MIN_SPAN;
   while (span < p->cycles && isnan(now[-span])) span++;
   if (!(now[0] >= pow(p->rule.rate_slow, span) * now[-span])) return;
-  s->params.cycle = GMG_CYCLE_V;
+  s->params.cycle = s->slow_cycle;
   s->method->start(s, &p->it);
 }
 

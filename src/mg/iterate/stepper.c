@@ -137,7 +137,7 @@ static void step_and_wait(gmg_solver *s, gmg_progress *p)
 static gmg_graph *recorded_loop(gmg_solver *s, const gmg_progress *p)
 {
   const gmg_params *q = &s->params;
-  const int cycle_may_change = s->cycle_is_auto && q->cycle != GMG_CYCLE_V;
+  const int cycle_may_change = q->cycle != s->slow_cycle;
   if (!s->method->loop || q->check_every != 1 || cycle_may_change) return NULL;
   return gmg_recorded(s, s->method->loop, p->it.f, p->it.u, 1);
 }

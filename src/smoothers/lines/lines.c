@@ -1,7 +1,7 @@
 /* Line relaxation in zebra order: all unknowns of a line are relaxed at once, by solving their tridiagonal system (Brandt 1977;
    Trottenberg, Oosterlee, Schueller 2001, chapter 5). Lines are coloured like a chess board. A sweep relaxes lines along each axis
    of params.line_axes in turn. This file has traits, weight, parameters, and when gmg chooses it. Its functions are in
-   host/ and cuda/lines.cu. Called through registry.c. */
+   host/ and cuda/. Called through registry.c. */
 #include "lines.h"
 
 #include "core/backend.h"
@@ -39,34 +39,58 @@ static unsigned exact_axes(const gmg_params *p) { return (unsigned)p->line_axes;
    - One axis, 30 : 1: 512^2 5.0 ms (async: 2.3), 2048^2 17.9 ms (11.4), 64^3 1.7 ms (1.4), 128^3 3.7 ms (4.6), 256^3 15 ms (36).
    - Both axes in 2D: 512^2 10 : 1 2.9 ms (2.6), 30 : 1 2.9 ms (6.9); 2048^2 10 : 1 9.0 ms (12).
    - Three axes in 3D, 10 : 1: 128^3 12 ms (7), 256^3 68 ms (59).
-   - Eight stripes at 512^2: 100 : 1 18 ms (11), 1000 : 1 26 ms (35).
-   - Two halves at 128^3: 100 : 1 22 ms (17), 1000 : 1 37 ms (58). */
+   Coefficients, with black box coarsening (better of async's; bench_gpu_media):
+   - Eight stripes 100 : 1: 512^2 4.0 ms (4.1), 4096^2 66 ms (89). 16 stripes 1000 : 1: 512^2 4.4 ms (18), 4096^2 69 ms (336).
+   - Two halves 100 : 1: 512^2 3.1 ms (4.0), 4096^2 65 ms (71). 1000 : 1: 96^3 6.0 ms (discretised 15), 256^3 72 ms (84).
+   - Single cells 1e4, a tenth of all: 512^2 5.3 ms (5.4), 4096^2 453 ms (635). Fields of 3 x 3, half of all: 3.1 (2.9) and 83 (67).
+   - Layers: 512^2 4.1 ms (2.1), 4096^2 126 ms (148). */
 typedef struct {
   double one_axis[2][2]; /* stretch of one axis, in 2D and in 3D; [1]: if there are at least MANY unknowns */
   double both_axes;      /* larger stretch, in 2D */
   double turn[2];        /* gmg_medium::turn, in 2D and in 3D */
+  int black_box[2];      /* whether black box coarsening pays where the strong direction turns, in 2D and in 3D */
+  double islands;        /* gmg_medium::islands, at most, in 2D */
+  double layers;         /* unknowns of a medium with layers, in 2D */
 } suitable;
 static const suitable suitables[] = {
-    [GMG_BACKEND_HOST] = {.one_axis = {{20, 20}, {20, 20}}, .both_axes = 8, .turn = {30, 100}},
-    [GMG_BACKEND_CUDA] = {.one_axis = {{100, 100}, {100, 20}}, .both_axes = 15, .turn = {300, 300}}};
+    [GMG_BACKEND_HOST] = {.one_axis = {{20, 20}, {20, 20}},
+                          .both_axes = 8,
+                          .turn = {30, 100},
+                          .black_box = {1, 0},
+                          .islands = 1,
+                          .layers = 0},
+    [GMG_BACKEND_CUDA] = {.one_axis = {{100, 100}, {100, 20}},
+                          .both_axes = 15,
+                          .turn = {80, 300},
+                          .black_box = {1, 1},
+                          .islands = 0.2,
+                          .layers = 1 << 22}};
 enum { MANY = 1000000 };
 
-static int turns(const gmg_medium *m) { return m->turn >= suitables[m->backend].turn[m->dim > 2]; }
+static const suitable *suitable_on(const gmg_medium *m) { return &suitables[m->backend]; }
+
+static int turns(const gmg_medium *m) { return m->turn >= suitable_on(m)->turn[m->dim > 2]; }
 
 /* Parts that conduct well and are a few unknowns wide touch each other at corners or along single faces. Relaxing along all axes
    corrects such groups, and points do not. 512^2, black box coarsening, two cores (async): cells of which one in ten conducts
    10,000 times better 12 iterations and 0.086 s (32 and 0.151), a board with fields of 3 x 3 unknowns 7 and 0.049 (21 and 0.090).
    In 3D half the iterations take the same time. */
-static int has_islands(const gmg_medium *m) { return m->has_islands && m->dim == 2; }
+static int has_islands(const gmg_medium *m) { return m->dim == 2 && m->islands > 0 && m->islands < suitable_on(m)->islands; }
 
 /* Beta on faces jumps: as with layers. 512^2, layers of four decades, strong along them by factors of 100, 10, 3 and 1, black box
    coarsening in F cycles: 2, 3, 4 and 5 iterations (async, discretised: 8, 13, 77 and 143); 2048^2, 100: 3 (58). */
-static int has_layers(const gmg_medium *m) { return m->has_faces && m->dim == 2 && gmg_black_box_suits(m->jumps); }
+static int has_layers(const gmg_medium *m)
+{
+  return m->has_faces && m->dim == 2 && gmg_black_box_suits(m->jumps) && m->unknowns >= suitable_on(m)->layers;
+}
 
 /* Discretised coarse grids average strong directions. Black box coarsening with lines, in F cycles, 512^2, two cores (discretised):
    16 stripes 1000 : 1 6 iterations and 0.063 s (18 and 0.132), 64 squares 6 and 0.065 (21 and 0.151), turning smoothly 5 and 0.052
-   (8 and 0.053). In 3D it only pays for many stripes: 96^3 1.1 s (1.5), but two halves 0.45 s (0.31). */
-static int likes_black_box(const gmg_medium *m) { return (m->dim == 2 && turns(m)) || has_layers(m); }
+   (8 and 0.053). In 3D on the host it only pays for many stripes: 96^3 1.1 s (1.5), but two halves 0.45 s (0.31). */
+static int likes_black_box(const gmg_medium *m)
+{
+  return (turns(m) && suitable_on(m)->black_box[m->dim > 2]) || has_layers(m);
+}
 
 static int stretched_axes(const gmg_medium *m)
 {
@@ -81,7 +105,7 @@ static int suits(const gmg_medium *m)
   const double worst = fmax(m->stretch[0], fmax(m->stretch[1], m->stretch[2]));
   if (m->dim == 1) return 0;
   if (turns(m) || has_islands(m) || has_layers(m)) return 1;
-  const suitable *s = &suitables[m->backend];
+  const suitable *s = suitable_on(m);
   return is_one ? worst >= s->one_axis[m->dim > 2][m->unknowns >= MANY] : m->dim == 2 && worst >= s->both_axes;
 }
 
@@ -95,7 +119,7 @@ static void adapt(const gmg_medium *m, gmg_params *p)
 
 static const gmg_option options[] = {GMG_OPTION(DOUBLE, omega, 0, 0, 2), GMG_OPTION(INT, line_axes, 0, 0, 7), {0}};
 
-extern const gmg_smoother_ops gmg_lines_box_host_f32, gmg_lines_box_host_f64;
+extern const gmg_smoother_ops gmg_lines_box_host_f32, gmg_lines_box_host_f64, gmg_lines_box_cuda_f32, gmg_lines_box_cuda_f64;
 extern const gmg_smoother_ops gmg_lines_host_f32, gmg_lines_host_f64, gmg_lines_cuda_f32, gmg_lines_cuda_f64;
 
 const gmg_builtin_smoother gmg_smoother_lines = {
@@ -105,7 +129,9 @@ const gmg_builtin_smoother gmg_smoother_lines = {
              .ops = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_lines_host_f32, [GMG_F64] = &gmg_lines_host_f64},
                      [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_lines_cuda_f32),
                                            [GMG_F64] = GMG_ON_CUDA(&gmg_lines_cuda_f64)}}},
-    .box_arrays = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_lines_box_host_f32, [GMG_F64] = &gmg_lines_box_host_f64}},
+    .box_arrays = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_lines_box_host_f32, [GMG_F64] = &gmg_lines_box_host_f64},
+                   [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_lines_box_cuda_f32),
+                                         [GMG_F64] = GMG_ON_CUDA(&gmg_lines_box_cuda_f64)}},
     .suits = suits,
     .likes_black_box = likes_black_box,
     .adapt = adapt,

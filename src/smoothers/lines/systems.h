@@ -18,15 +18,20 @@ GMG_INLINE lines_axes lines_axes_of(int axis)
   return x;
 }
 
-/* Lines that are relaxed at once, and are not coupled: one colour in one phase. The phase of a line is the number of seams that it
-   is the last one at, where the axis across is periodic and has an odd number of lines. */
+/* Lines that are relaxed at once, and are not coupled: one colour in one phase. Where an axis across is periodic and has an odd
+   number of lines, the last line has a phase of its own. */
 typedef struct {
   size_t colour, phase;
 } lines_part;
 
-GMG_INLINE size_t lines_phases(const gmg_operator *A, lines_axes x)
+/* diagonal: whether a line is coupled to lines that are its diagonal neighbours. Then 3D has a colour for each parity along the
+   axes across. Otherwise lines are coloured like a chess board. */
+GMG_INLINE size_t lines_colours(const gmg_operator *A, int diagonal) { return diagonal && A->dim > 2 ? 4 : 2; }
+
+GMG_INLINE size_t lines_phases(const gmg_operator *A, lines_axes x, int diagonal)
 {
-  return (size_t)(1 + gmg_odd_seam(A, x.beside) + gmg_odd_seam(A, x.third));
+  const size_t beside = (size_t)gmg_odd_seam(A, x.beside), third = (size_t)gmg_odd_seam(A, x.third);
+  return diagonal ? (1 + beside) * (1 + third) : 1 + beside + third;
 }
 
 /* Part number i of a sweep, which has one for each colour and phase. */
@@ -37,7 +42,7 @@ GMG_INLINE lines_part lines_part_at(size_t colours, size_t phases, size_t i, int
   return p;
 }
 
-/* Lines are coloured like a chess board. The place along `beside` of the first line of a colour. */
+/* The place along `beside` of the first line of a colour of the chess board. */
 GMG_INLINE size_t lines_first_of(size_t colour, size_t third) { return (colour + third) % 2; }
 
 /* What place i along an axis across adds to the phase. */

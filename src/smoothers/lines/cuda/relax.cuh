@@ -1,4 +1,4 @@
-/* Line relaxation on a device: the kernel that relaxes the lines of one part (systems.h). Included by lines.cu.
+/* Line relaxation on a device: a kernel relaxes the lines of one part (systems.h). Included by sweeps.cuh.
 
    A thread has a chunk of a line. It eliminates the rows of its chunk but the last, going up; the last unknown of the chunk below
    is the border. What is left is a system of one row for each chunk, its last. One thread solves it. Then the threads substitute,
@@ -9,8 +9,6 @@
 #ifndef GMG_SMOOTHERS_LINES_CUDA_RELAX_H
 #define GMG_SMOOTHERS_LINES_CUDA_RELAX_H
 
-#include "stencil/operator/cuda/row.cuh"
-
 #include "smoothers/lines/systems.h"
 
 enum { LINES_THREADS = 512 }; /* maximum number of threads */
@@ -18,6 +16,9 @@ enum { LINES_THREADS = 512 }; /* maximum number of threads */
 /* Lines along an axis, and their threads. A thread block has `lanes` lines of one colour beside each other. */
 struct line_blocks {
   lines_axes along;
+  int diagonal, seam[2]; /* see lines_colours(); whether the axes across, `beside` and `third`, are odd and periodic */
+  unsigned across[2];    /* lines along these axes */
+  unsigned third_step;   /* a colour has lines at every third_step-th place along the third axis */
   unsigned n, lanes, chunks, rows; /* of a line: unknowns, chunks, and rows of a chunk; its last chunk may have less */
   unsigned groups;                 /* thread blocks beside each other */
   unsigned pitch;                  /* threads, and numbers for each row in the work space */
@@ -61,15 +62,16 @@ struct line_place {
 
 static __device__ __forceinline__ line_place place_of(const line_blocks &s, const lines_part &part, unsigned lane)
 {
-  const unsigned m = blockIdx.x % s.groups * s.lanes + lane, third = blockIdx.x / s.groups;
-  return {2 * (size_t)m + lines_first_of(part.colour, third), third};
+  const unsigned m = blockIdx.x % s.groups * s.lanes + lane, row = blockIdx.x / s.groups;
+  const size_t third = s.third_step > 1 ? row * s.third_step + part.colour / 2 : row;
+  return {2 * (size_t)m + (s.diagonal ? part.colour % 2 : lines_first_of(part.colour, third)), third};
 }
 
-static __device__ __forceinline__ int is_in_part(const gmg_operator &A, const line_blocks &s, const lines_part &part,
-                                                 const line_place &p)
+static __device__ __forceinline__ int is_in_part(const line_blocks &s, const lines_part &part, const line_place &p)
 {
-  if (p.beside >= A.n[s.along.beside]) return 0;
-  return part.phase == lines_phase_at(&A, s.along.beside, p.beside) + lines_phase_at(&A, s.along.third, p.third);
+  const int beside = s.seam[0] && p.beside + 1 == s.across[0], third = s.seam[1] && p.third + 1 == s.across[1];
+  const int phases = s.diagonal ? 1 + s.seam[0] : 1; /* for each phase of the third axis */
+  return p.beside < s.across[0] && p.third < s.across[1] && (int)part.phase == beside + phases * third;
 }
 
 /* Indices of row k of a line. along: 1 for lines along axis 0. */
@@ -84,24 +86,12 @@ static __device__ __forceinline__ row_indices row_indices_of(const line_blocks &
   return s.along.axis == 1 ? row_indices{p.beside, k, p.third} : row_indices{p.beside, p.third, k};
 }
 
-template <int along>
-static __device__ __forceinline__ size_t offset_of(const gmg_operator &A, const line_blocks &s, const line_place &p, unsigned k)
+/* Row k of the system for the corrections of a line. rows: a source of rows (grid.cu, box.cu) */
+template <int along, class Rows>
+static __device__ __forceinline__ lines_row row_of_line(const Rows &rows, const line_blocks &s, const line_place &p, unsigned k,
+                                                        const scalar *f, const scalar *u)
 {
-  const row_indices x = row_indices_of<along>(s, p, k);
-  return gmg_offset(gmg_layout_of(&A), x.i, x.j, x.k);
-}
-
-/* Row k of the system for the corrections of a line. */
-template <int kind, int along>
-static __device__ __forceinline__ lines_row row_of_line(const gmg_operator &A, const line_blocks &s, const line_place &p,
-                                                        unsigned k, const scalar *f, const scalar *u)
-{
-  const row_indices x = row_indices_of<along>(s, p, k);
-  const size_t c = gmg_offset(gmg_layout_of(&A), x.i, x.j, x.k);
-  const gmg_row a = gmg_row_at<kind>(A, x.i, x.j, x.k);
-  const scalar r = gmg_row_residual(3, a, gmg_near(gmg_neighbour_offsets_of(A, x.i, x.j, x.k, c), u), __ldg(f + c), u[c]);
-  if (along) return {a.lo[0], a.hi[0], a.diag, r};
-  return s.along.axis == 1 ? lines_row{a.lo[1], a.hi[1], a.diag, r} : lines_row{a.lo[2], a.hi[2], a.diag, r};
+  return rows.row(along ? 0 : s.along.axis, row_indices_of<along>(s, p, k), f, u);
 }
 
 /* Eliminates rows 0 to count - 2 of a chunk: row(k). Returns the last unknown of these, and sets `first` to the first one of the
@@ -163,27 +153,28 @@ static __device__ __forceinline__ void solve_chunks(unsigned chunks, const lines
 /* Calls body(place of the line, row, place in the work space) for all rows of a thread block's lines along axis 0, so that threads
    beside each other have rows beside each other. */
 template <class Body>
-static __device__ __forceinline__ void for_rows(const gmg_operator &A, const line_blocks &s, const lines_part &part, Body body)
+static __device__ __forceinline__ void for_rows(const line_blocks &s, const lines_part &part, Body body)
 {
   for (unsigned t = threadIdx.x; t < s.lanes * s.n; t += blockDim.x) {
     const unsigned lane = t / s.n, k = t - lane * s.n, chunk = k / s.rows;
     const line_place p = place_of(s, part, lane);
-    if (is_in_part(A, s, part, p)) body(p, k, (size_t)(k - chunk * s.rows) * s.pitch + lane * s.chunks + chunk);
+    if (is_in_part(s, part, p)) body(p, k, (size_t)(k - chunk * s.rows) * s.pitch + lane * s.chunks + chunk);
   }
 }
 
-/* along: lines along axis 0, whose unknowns are loaded and stored together if they are in shared memory. room: work space of
-   3 rows x pitch numbers for every thread block, unless `shared`. */
-template <int kind, int along, int shared>
-static __global__ void __launch_bounds__(LINES_THREADS, 1)
-    lines_kernel(gmg_operator A, line_blocks s, lines_part part, const scalar *f, scalar *u, real omega, scalar *room)
+/* The body of a kernel. along: lines along axis 0, whose unknowns are loaded and stored together if they are in shared memory.
+   room: work space of 3 rows x pitch numbers for every thread block, unless `shared`. */
+template <int along, int shared, class Rows>
+static __device__ __forceinline__ void relax_lines(const Rows &rows, const line_blocks &s, const lines_part &part, const scalar *f,
+                                                   scalar *u, real omega, scalar *room)
 {
   extern __shared__ double memory[];
   constexpr int together = along && shared;
   const unsigned t = threadIdx.x, lane = along ? t / s.chunks : t % s.lanes, chunk = along ? t - lane * s.chunks : t / s.lanes;
   const line_place p = place_of(s, part, lane);
-  const int works = lane < s.lanes && chunk < s.chunks && is_in_part(A, s, part, p);
+  const int works = lane < s.lanes && chunk < s.chunks && is_in_part(s, part, p);
   const unsigned begin = chunk * s.rows, count = min(s.rows, s.n - begin);
+  const auto offset = [&](const line_place &q, unsigned k) { return rows.offset(row_indices_of<along>(s, q, k)); };
   const auto place = [&](unsigned c) { return along ? lane * s.chunks + c : c * s.lanes + lane; }; /* the thread of chunk c */
 
   scalar *const knots = (scalar *)memory;
@@ -195,8 +186,8 @@ static __global__ void __launch_bounds__(LINES_THREADS, 1)
   const auto at = [&](unsigned k) { return (size_t)k * s.pitch + t; };
 
   if (together) {
-    for_rows(A, s, part, [&](const line_place &q, unsigned k, size_t to) {
-      all.put_row(to, divided(row_of_line<kind, along>(A, s, q, k, f, u)));
+    for_rows(s, part, [&](const line_place &q, unsigned k, size_t to) {
+      all.put_row(to, divided(row_of_line<along>(rows, s, q, k, f, u)));
     });
     __syncthreads();
   }
@@ -206,7 +197,7 @@ static __global__ void __launch_bounds__(LINES_THREADS, 1)
   if (works) {
     int is_regular = 0;
     const auto row = [&](unsigned k) {
-      const lines_row a = together ? all.get_row(at(k)) : row_of_line<kind, along>(A, s, p, begin + k, f, u);
+      const lines_row a = together ? all.get_row(at(k)) : row_of_line<along>(rows, s, p, begin + k, f, u);
       is_regular |= lines_exceeds_rounding(a.diag - a.lo - a.hi, a.diag);
       return a;
     };
@@ -224,7 +215,7 @@ static __global__ void __launch_bounds__(LINES_THREADS, 1)
 
   if (works) {
     const scalar border = knot.d[place(chunk > 0 ? chunk - 1 : s.chunks - 1)];
-    scalar x = knot.d[t], old = together ? (scalar)0 : u[offset_of<along>(A, s, p, begin + count - 1)];
+    scalar x = knot.d[t], old = together ? (scalar)0 : u[offset(p, begin + count - 1)];
     for (unsigned k = count; k-- > 0;) {
       if (k + 1 < count) {
         const lines_unknown v = all.get(at(k));
@@ -235,14 +226,14 @@ static __global__ void __launch_bounds__(LINES_THREADS, 1)
         continue;
       }
       const scalar here = old;
-      if (k > 0) old = u[offset_of<along>(A, s, p, begin + k - 1)]; /* loads before it is needed */
-      u[offset_of<along>(A, s, p, begin + k)] = here + omega * x;
+      if (k > 0) old = u[offset(p, begin + k - 1)]; /* loads before it is needed */
+      u[offset(p, begin + k)] = here + omega * x;
     }
   }
   if (!together) return;
   __syncthreads();
-  for_rows(A, s, part, [&](const line_place &q, unsigned k, size_t from) {
-    u[offset_of<along>(A, s, q, k)] += omega * all.d[from];
+  for_rows(s, part, [&](const line_place &q, unsigned k, size_t from) {
+    u[offset(q, k)] += omega * all.d[from];
   });
 }
 

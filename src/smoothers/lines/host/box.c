@@ -1,6 +1,7 @@
 /* Line relaxation for variable box stencils on host threads: the coarse levels of black box coarsening (lines.c). As in grid.c, the
    corrections of several lines are computed at once. A line is coupled to lines that are diagonal neighbours, too, so 3D has four
    colours. Called through gmg_smoother_ops. */
+enum { DIAGONAL = 1 };
 #include "bundle.h"
 
 #include "stencil/box_arrays/rows.h"
@@ -97,15 +98,6 @@ static void relax_bundle(const fields *x, const bundle *b, const systems *s)
 }
 
 /* --- a sweep ------------------------------------------------------------------------------------------------------------------ */
-
-/* A colour for each parity along the axes across. */
-static size_t colours_of(const gmg_operator *A) { return A->dim > 2 ? 4 : 2; }
-
-/* The last line at an odd seam has a phase of its own. */
-static size_t phases_of(const gmg_operator *A, lines_axes x)
-{
-  return (size_t)((1 + gmg_odd_seam(A, x.beside)) * (1 + gmg_odd_seam(A, x.third)));
-}
 
 static bundle bundle_at(const gmg_operator *A, int axis, lines_part p, size_t t)
 {

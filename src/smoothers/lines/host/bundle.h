@@ -48,16 +48,13 @@ typedef struct {
   real omega;
 } fields;
 
-/* --- what the file defines that includes this --------------------------------------------------------------------------------- */
+/* --- what the file defines that includes this: also DIAGONAL, for lines_colours() and lines_phases() -------------------------- */
 
 /* Loads rows from row k up, and returns how many. form: anything that is a constant after inlining. */
 GMG_INLINE size_t load_rows(const int dim, const int form, const int axis, const fields *x, const bundle *b, size_t k, size_t end,
                             rows *to);
 /* relax() with constants. */
 static void relax_bundle(const fields *x, const bundle *b, const systems *s);
-/* The number of colours. Lines of one colour are not coupled, except at odd seams: there they are relaxed in phases. */
-static size_t colours_of(const gmg_operator *A);
-static size_t phases_of(const gmg_operator *A, lines_axes x);
 /* Bundle number t of a part. lanes = 0: none of its lines belong to the part. */
 static bundle bundle_at(const gmg_operator *A, int axis, lines_part p, size_t t);
 
@@ -227,7 +224,7 @@ static void relax_part(const gmg_smoother_level *l, int axis, lines_part p, cons
 static void relax_slice(const fields *x, int axis, size_t half, int reversed, size_t slice, const systems *s)
 {
   const bundle any = bundle_along(axis);
-  const size_t count = x->A->n[any.along.third] > 1 ? bundles_in_row(x->A, &any) : 1, colours = colours_of(x->A);
+  const size_t count = x->A->n[any.along.third] > 1 ? bundles_in_row(x->A, &any) : 1, colours = lines_colours(x->A, DIAGONAL);
   for (size_t i = half * colours / 2; i < (half + 1) * colours / 2; i++)
     for (size_t t = slice * count; t < (slice + 1) * count; t++) {
       const bundle b = bundle_at(x->A, axis, lines_part_at(colours, 1, i, reversed), t);
@@ -260,7 +257,7 @@ static void relax_at_once(const gmg_smoother_level *l, int axis, int reversed, c
 
 static void sweep_along(const gmg_smoother_level *l, int axis, int reversed, const fields *x, scalar *room)
 {
-  const size_t phases = phases_of(l->A, lines_axes_of(axis)), colours = colours_of(l->A);
+  const size_t phases = lines_phases(l->A, lines_axes_of(axis), DIAGONAL), colours = lines_colours(l->A, DIAGONAL);
   if (phases == 1) relax_at_once(l, axis, reversed, x, room);
   for (size_t i = 0; i < colours * phases && phases > 1; i++)
     relax_part(l, axis, lines_part_at(colours, phases, i, reversed), x, room);

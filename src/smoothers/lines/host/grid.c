@@ -5,6 +5,7 @@
 
    Lines of one colour are not coupled, except at the seam of a periodic axis with an odd number of lines. There a colour is relaxed
    in phases, as in red_black/host.c. So results do not depend on the number of threads. */
+enum { DIAGONAL = 0 };
 #include "bundle.h"
 
 #include "stencil/operator/host/grid_row.h"
@@ -83,15 +84,6 @@ static void relax_bundle(const fields *x, const bundle *b, const systems *s)
 }
 
 /* --- a sweep ------------------------------------------------------------------------------------------------------------------ */
-
-/* Lines are coloured like a chess board. */
-static size_t colours_of(const gmg_operator *A)
-{
-  (void)A;
-  return 2;
-}
-
-static size_t phases_of(const gmg_operator *A, lines_axes x) { return lines_phases(A, x); }
 
 static bundle bundle_at(const gmg_operator *A, int axis, lines_part p, size_t t)
 {
