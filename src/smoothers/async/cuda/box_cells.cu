@@ -47,7 +47,7 @@ static __device__ __forceinline__ cell_place cell_place_of(const gmg_box_array_r
     for (int half = 0; half < 2; half++) {
       const int exists = c.x[a] + half < p.end[a];
       along[a] |= (unsigned)exists << half;
-      c.at[a][half] = exists ? (unsigned)box_index(A, p, a, c.x[a] + half) * (unsigned)gmg_pitch(A.layout, a) : 0;
+      c.at[a][half] = (unsigned)box_index(A, p, a, min(c.x[a] + half, p.end[a] - 1)) * (unsigned)gmg_pitch(A.layout, a);
     }
   }
   c.place = (c.x[2] * s.size[1] + c.x[1]) * s.size[0] + c.x[0], c.exists = 0;
@@ -108,12 +108,13 @@ template <int dim>
 static __device__ __forceinline__ void relax_cell(const gmg_box_array_rows &A, const box_tiles &s, const box_relaxation &how,
                                                   const cell_place &c, const scalar *f, scalar *tile)
 {
-  enum { COLOURS = box_cell<dim>::UNKNOWNS, HELD = dim > 2 ? sizeof(real) == 4 ? 2 : 1 : COLOURS };
+  enum { COLOURS = box_cell<dim>::UNKNOWNS, HELD = dim > 2 ? 1 : COLOURS };
   cell_row<dim> row[HELD];
   const int flip = how.reversed ? COLOURS - 1 : 0; /* colour ^ flip counts down */
 #pragma unroll
   for (int colour = 0; colour < (HELD == COLOURS ? COLOURS : HELD - 1); colour++)
     load_row<dim>(A, c, colour ^ flip, f, row + colour);
+  __syncwarp();
   __syncthreads(); /* the tile is complete */
 #pragma unroll 1
   for (int sweep = 0; sweep < how.sweeps; sweep++)
