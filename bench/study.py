@@ -346,6 +346,24 @@ def media_table(data, dim):
     return words + "\n\n" + table(["medium", "strength", "gmg chooses", "default: iterations, s", *MEDIA_METHODS.values()], rows)
 
 
+def gpu_media_table(data):
+    """What gmg chooses on a device, iterations and milliseconds, for each size of the run."""
+    found = {r["name"]: r for r in data["results"]}
+    names = [name[:-len("_default")].split("_", 2) for name in found if name.endswith("_default")]
+    sizes, media = dict.fromkeys((dim, n) for dim, n, _ in names), dict.fromkeys(medium for _, _, medium in names)
+
+    def cell(row):
+        if row is None or "median" not in row:
+            return ""
+        choice = row["smoother"] + (", black box" if row["coarsening"] == "black box" else "")
+        return f"{choice}: " + (f"{row['cycles']}, {number(row['median'])}" if row["status"] == "ok" else f"none ({row['status']})")
+
+    rows = [[f"`{medium.rsplit('_', 1)[0]}`", f"{float(medium.rsplit('_', 1)[1]):g}",
+             *[cell(found.get(f"{dim}_{n}_{medium}_default")) for dim, n in sizes]] for medium in media]
+    words = f"{data['device']}, driver {data['driver']}, copy {data['copy']['median'] / 1e12:.2f} TB/s, commit {data['commit']}, {data['date'][:10]}."
+    return words + "\n\n" + table(["medium", "strength", *[f"{n}^{dim[0]}: iterations, ms" for dim, n in sizes]], rows)
+
+
 MEDIA_PEERS = {"pfmg": "PFMG", "smg": "SMG", "amg": "BoomerAMG"}
 SAME_SOLUTION = 1e-4  # of solutions to 1e-8 in a medium of high contrast, relative
 
@@ -385,6 +403,7 @@ def peers_of_media_origin(data):
 
 MEDIA_PEERS_TABLES = {"media_peers": peers_of_media_origin, "media_peers_2d": lambda data: peers_of_media(data, 2),
                       "media_peers_3d": lambda data: peers_of_media(data, 3)}
+GPU_MEDIA_TABLES = {"media_gpu": gpu_media_table}
 MEDIA_TABLES = {"media_2d": lambda data: media_table(data, 2), "media_3d": lambda data: media_table(data, 3)}
 
 
@@ -444,7 +463,8 @@ def pages(results, docs, study):
                    **made_of(STUDY_TABLES, study, "build/bench/bench_gpu_study --json", "h200-study.json")}
     variants = made_of(VARIANTS_TABLES, read(results / "h200-variants.json"), "bench/variants.py", "h200-variants.json")
     cublas = made_of(CUBLAS_TABLES, read(results / "h200-cublas.json"), "build/bench/bench_gpu_cublas --json", "h200-cublas.json")
-    media = made_of(MEDIA_TABLES, read(results / "cpu-media.json"), "build/bench/bench_media --json", "cpu-media.json")
+    media = {**made_of(MEDIA_TABLES, read(results / "cpu-media.json"), "build/bench/bench_media --json", "cpu-media.json"),
+             **made_of(GPU_MEDIA_TABLES, read(results / "h100-media.json"), "build/bench/bench_gpu_media --json", "h100-media.json")}
     return {docs / "notes/media.md": fill(docs / "notes/media.md", media),
             docs / "performance.md": fill(docs / "performance.md", performance),
             docs / "notes/cublas.md": fill(docs / "notes/cublas.md", cublas),
