@@ -140,9 +140,42 @@ static void threads_agree(void **state)
   free(beta);
 }
 
+/* F cycles finish a solve whose V cycles are slow, if gmg chose so (slow_cycle), as on large grids of a device. The next solve begins
+   with V cycles again. */
+static void slow_solves_get_other_cycles(void **state)
+{
+  (void)state;
+  int cycles[2];
+  medium m;
+  if (SANITIZED) return;
+  assert_true(medium_make(medium_kind_of("zigzag_3"), 2, 512, 1e4, GMG_CELL, &m));
+  const size_t n = unknowns(&m.p);
+  double *f = field(n, 1), *u = field(n, 0);
+  gmg_params q = gmg_params_default();
+  q.smoother = gmg_smoother_by_name("async"), q.coarsening = GMG_COARSENING_BLACK_BOX, q.cycle = GMG_CYCLE_V, q.max_cycles = 300;
+  for (int changes = 0; changes < 2; changes++) {
+    gmg_context *c;
+    gmg_solver *s;
+    gmg_report r;
+    assert_int_equal(gmg_context_create_host(2, &c), GMG_OK);
+    assert_ok(c, gmg_solver_create(c, &m.p, &q, &s));
+    assert_int_equal(s->slow_cycle, GMG_CYCLE_V);
+    if (changes) s->slow_cycle = GMG_CYCLE_F;
+    memset(u, 0, n * sizeof *u);
+    assert_ok(c, gmg_solve(s, f, u, &r));
+    assert_int_equal(s->params.cycle, GMG_CYCLE_V);
+    cycles[changes] = r.cycles;
+    gmg_solver_destroy(s), gmg_context_destroy(c);
+  }
+  print_message("V cycles: %d, V cycles and then F cycles: %d\n", cycles[0], cycles[1]);
+  assert_below(cycles[1], 0.85 * cycles[0]);
+  free(f), free(u), medium_free(&m);
+}
+
 int main(int argc, char **argv)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(transfers_and_products), cmocka_unit_test(stencils), cmocka_unit_test(threads_agree)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(transfers_and_products), cmocka_unit_test(stencils), cmocka_unit_test(threads_agree),
+                                     cmocka_unit_test(slow_solves_get_other_cycles)};
   only(argc, argv);
   return run_selected(tests);
 }
