@@ -62,9 +62,12 @@ SANITIZED = [
     ("cuda_transfers", "transfers_agree_at_odd_sizes", TOOLS, 5, 0),
     ("cuda_box", "operations_agree", NO_SHARED, 3, 0),  # box stencils: by rows
     ("cuda_box", "smoothing_agrees", TOOLS, 11, 60000),  # colours, lines, tiles
+    ("cuda_box", "smoothing_of_arrays_agrees", TOOLS, 11, 20000),  # colours, cells, tiles
+    ("cuda_black_box", "coefficients_agree", NO_SHARED, 5, 0),
     ("cuda_red_black", "fused_red_black_agrees", TOOLS, 3, 0),
     ("cuda_red_black", "red_black_in_line_agrees", NO_SHARED, 17, 0),
     ("cuda_lines", "steps_agree", TOOLS, 19, 40000),
+    ("cuda_lines", "box_steps_agree", TOOLS, 19, 40000),
     ("cuda_fused_levels", "levels_agree", NO_SHARED, 7, 50000),  # small levels in one kernel
     ("cuda_fused_levels", "levels_agree", RACES, 11, 4096),  # of ten cases three have levels for a cluster, whose launch takes up to ten seconds
     ("cuda_fused_levels", "levels_on_faces_agree", NO_SHARED, 11, 50000),

@@ -1,12 +1,14 @@
 /* The asynchronous smoother for variable box stencils in 2D and 3D: a thread relaxes a cell, 2 x 2 (x 2) unknowns, one of each
-   colour. It finds their places once, and entries are on their way before it needs them. The order of unknowns is that of box.cu,
-   where a thread waits for memory in each of 2 sweeps x 4 or 8 colours, and small levels wait for nothing else. Called through its
-   async_variant.
+   colour. It finds their places once. The order of unknowns is that of box.cu, whose threads find a place in each of 2 sweeps x 4
+   or 8 colours. Called through its async_variant.
 
-   - 2D: entries stay in registers, so memory is read once whatever the number of sweeps.
-   - 3D: 27 entries are loaded for each colour: in float, while the colour before is relaxed.
+   - 2D: the entries of a cell stay in registers, so memory is read once whatever the number of sweeps. One H100, float, 8 x 8 to
+     128^2 unknowns: 7 us instead of 14 with box.cu.
+   - 3D: there are too many of them. The 27 entries of an unknown are loaded when it is relaxed. A solve with 40 discs takes 3.6
+     instead of 5.2 ms on 96^3 cells, and 54 instead of 56 ms on 256^3.
 
-   One H100, float, 8 x 8 to 128^2 unknowns: 7 us instead of 14; 24^3 and 48^3: 28 and 34 us instead of 68 and 74. */
+   Loading the entries of the next colour ahead takes 49 ms on 256^3, but is wrong: with nvcc 13.0, in float, threads of a warp then
+   arrive at a barrier apart where blocks are cut off (found by synccheck and by the tests). */
 #include "box.cuh"
 
 template <int dim> struct box_cell {
@@ -86,8 +88,7 @@ static __host__ __device__ __forceinline__ int reach_of(const box_tiles &s, int 
 
 static __host__ __device__ __forceinline__ int tile_size(const box_tiles &s) { return s.size[0] * s.size[1] * s.size[2]; }
 
-/* Where there is no unknown, a thread relaxes one that is 0 after the tile, and does not store it. With a branch instead, nvcc 13.0
-   lets threads of a warp arrive at the barrier after it at different times (synccheck; wrong results where blocks are cut off). */
+/* Where there is no unknown, a thread computes with zeros after the tile and does not store, so that warps stay together. */
 template <int dim>
 static __device__ __forceinline__ void relax_unknown(const box_tiles &s, const cell_place &c, int colour, const cell_row<dim> &a,
                                                      real omega, scalar *tile)
@@ -108,21 +109,20 @@ template <int dim>
 static __device__ __forceinline__ void relax_cell(const gmg_box_array_rows &A, const box_tiles &s, const box_relaxation &how,
                                                   const cell_place &c, const scalar *f, scalar *tile)
 {
-  enum { COLOURS = box_cell<dim>::UNKNOWNS, HELD = dim > 2 ? 1 : COLOURS };
-  cell_row<dim> row[HELD];
+  enum { COLOURS = box_cell<dim>::UNKNOWNS, HOLDS_ALL = dim == 2 };
+  cell_row<dim> row[HOLDS_ALL ? COLOURS : 1];
   const int flip = how.reversed ? COLOURS - 1 : 0; /* colour ^ flip counts down */
 #pragma unroll
-  for (int colour = 0; colour < (HELD == COLOURS ? COLOURS : HELD - 1); colour++)
-    load_row<dim>(A, c, colour ^ flip, f, row + colour);
+  for (int colour = 0; HOLDS_ALL && colour < COLOURS; colour++) load_row<dim>(A, c, colour ^ flip, f, row + colour);
   __syncwarp();
   __syncthreads(); /* the tile is complete */
 #pragma unroll 1
   for (int sweep = 0; sweep < how.sweeps; sweep++)
 #pragma unroll
     for (int colour = 0; colour < COLOURS; colour++) {
-      const int next = (colour + HELD - 1) % COLOURS;
-      if (HELD < COLOURS) load_row<dim>(A, c, next ^ flip, f, row + next % HELD);
-      relax_unknown<dim>(s, c, colour ^ flip, row[colour % HELD], how.omega, tile);
+      cell_row<dim> *const mine = row + (HOLDS_ALL ? colour : 0);
+      if (!HOLDS_ALL) load_row<dim>(A, c, colour ^ flip, f, mine);
+      relax_unknown<dim>(s, c, colour ^ flip, *mine, how.omega, tile);
       __syncthreads();
     }
 }
