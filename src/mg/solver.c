@@ -116,6 +116,7 @@ static void describe_medium(gmg_solver *s, const gmg_problem *p)
   m->backend = s->context->backend;
   m->turn = gmg_measure_turn(&s->exec, p);
   m->jumps = may_have_black_box(s, p) ? gmg_measure_jumps(&s->exec, p) : 0;
+  m->may_have_black_box = may_have_black_box(s, p) && s->params.coarsening != GMG_COARSENING_DISCRETIZE;
   m->has_faces = p->beta_face[0] != NULL;
   m->islands = p->beta && m->jumps > longest / 6 && share > 0.01 && share < 0.75 ? share : 0;
 }

@@ -54,6 +54,7 @@ typedef struct gmg_medium {
                         the reverse is true. 1: nowhere, or not measured */
   double jumps;      /* of beta, by more than GMG_JUMP, along a line of unknowns: their mean number for the axis that has most. 0:
                         not measured */
+  int may_have_black_box; /* black box coarsening is possible and not excluded */
   int has_faces;     /* beta is on faces */
   double islands;    /* The array beta has about two values, and the parts that conduct better are a few unknowns wide: the share of
                         unknowns in them. 0: otherwise */

@@ -244,7 +244,7 @@ static void choices_agree(void **state)
     int is_lines[2];
   } media[] = {{"two axes stretched", stretched, 2, 60, 30, {1, 1}}, {"channel", channel, 2, 61, 1000, {1, 1}},
                {"channel", channel, 2, 61, 30, {1, 0}},              {"channel", channel, 3, 24, 30, {1, 0}},
-               {"halves", halves, 2, 64, 1000, {1, 1}},              {"halves", halves, 2, 64, 100, {1, 1}},
+               {"halves", halves, 2, 64, 1000, {1, 1}},              {"halves", halves, 2, 64, 100, {1, 0}},
                {"squares", squares, 3, 20, 1000, {1, 1}},            {"turning", turning, 2, 61, 1e4, {1, 1}},
                {"ball", ball, 2, 40, 1e4, {0, 0}},                   {"stretched", stretched, 3, 16, 30, {0, 0}},
                {"halves", halves, 2, 32, 10, {0, 0}}};

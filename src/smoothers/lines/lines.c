@@ -47,7 +47,7 @@ static unsigned exact_axes(const gmg_params *p) { return (unsigned)p->line_axes;
 typedef struct {
   double one_axis[2][2]; /* stretch of one axis, in 2D and in 3D; [1]: if there are at least MANY unknowns */
   double both_axes;      /* larger stretch, in 2D */
-  double turn[2];        /* gmg_medium::turn, in 2D and in 3D */
+  double turn[2][2];     /* gmg_medium::turn, in 2D and in 3D; [1]: if black box coarsening is possible */
   int black_box[2];      /* whether black box coarsening pays where the strong direction turns, in 2D and in 3D */
   double islands;        /* gmg_medium::islands, at most, in 2D */
   double layers;         /* unknowns of a medium with layers, in 2D */
@@ -55,13 +55,13 @@ typedef struct {
 static const suitable suitables[] = {
     [GMG_BACKEND_HOST] = {.one_axis = {{20, 20}, {20, 20}},
                           .both_axes = 8,
-                          .turn = {30, 100},
+                          .turn = {{30, 30}, {100, 100}},
                           .black_box = {1, 0},
                           .islands = 1,
                           .layers = 0},
     [GMG_BACKEND_CUDA] = {.one_axis = {{100, 100}, {100, 20}},
                           .both_axes = 15,
-                          .turn = {80, 300},
+                          .turn = {{300, 80}, {300, 300}},
                           .black_box = {1, 1},
                           .islands = 0.2,
                           .layers = 1 << 22}};
@@ -69,13 +69,16 @@ enum { MANY = 1000000 };
 
 static const suitable *suitable_on(const gmg_medium *m) { return &suitables[m->backend]; }
 
-static int turns(const gmg_medium *m) { return m->turn >= suitable_on(m)->turn[m->dim > 2]; }
+static int turns(const gmg_medium *m) { return m->turn >= suitable_on(m)->turn[m->dim > 2][m->may_have_black_box]; }
 
 /* Parts that conduct well and are a few unknowns wide touch each other at corners or along single faces. Relaxing along all axes
    corrects such groups, and points do not. 512^2, black box coarsening, two cores (async): cells of which one in ten conducts
    10,000 times better 12 iterations and 0.086 s (32 and 0.151), a board with fields of 3 x 3 unknowns 7 and 0.049 (21 and 0.090).
    In 3D half the iterations take the same time. */
-static int has_islands(const gmg_medium *m) { return m->dim == 2 && m->islands > 0 && m->islands < suitable_on(m)->islands; }
+static int has_islands(const gmg_medium *m)
+{
+  return m->dim == 2 && m->may_have_black_box && m->islands > 0 && m->islands < suitable_on(m)->islands;
+}
 
 /* Beta on faces jumps: as with layers. 512^2, layers of four decades, strong along them by factors of 100, 10, 3 and 1, black box
    coarsening in F cycles: 2, 3, 4 and 5 iterations (async, discretised: 8, 13, 77 and 143); 2048^2, 100: 3 (58). */
