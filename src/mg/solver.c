@@ -137,23 +137,24 @@ static void choose_smoother_and_coarsening(gmg_solver *s, const gmg_problem *p)
   gmg_smoother_adapt(&s->medium, q);
 }
 
-/* From how many unknowns on F cycles pay with black box coarsening, [gmg_backend][dim]; 0: never. `async`, `lines`: with these
-   smoothers. Coarse grids of black box coarsening represent the fine one, so F cycles save few iterations on small grids.
+/* From how many unknowns on F cycles pay with black box coarsening, [gmg_backend][dim]; 0: never. liked: with a smoother for media
+   that like this coarsening (gmg_builtin_smoother::likes_black_box); others: with all others. Coarse grids of black box coarsening
+   represent the fine one, so F cycles save few iterations on small grids.
    - Host, two cores: channels of two unknowns take 30 instead of 64 iterations on 1024^2 cells, and 0.98 instead of 1.35 s; discs 6
      instead of 7, and 0.20 instead of 0.16 s. With lines where the strong direction turns they pay on 512^2 cells, too.
    - Device, an H100, lines: 16 stripes 1000 : 1 take 6, 7 and 7 iterations instead of 10, 12 and 14 on 512^2, 1024^2 and 4096^2
      cells, and 5.2, 11.1 and 69 ms instead of 4.4, 9.2 and 90. With async they only pay where V cycles are slow
      (choose_slow_cycle()). */
 typedef struct {
-  double async, lines;
+  double liked, others;
 } f_cycles_pay;
-static const f_cycles_pay f_cycles[2][4] = {{{0, 0}, {0, 0}, {1 << 20, 1}, {0, 0}}, {{0, 0}, {0, 0}, {0, 1 << 22}, {0, 0}}};
+static const f_cycles_pay f_cycles[2][4] = {{{0, 0}, {0, 0}, {1, 1 << 20}, {0, 0}}, {{0, 0}, {0, 0}, {1 << 22, 0}, {0, 0}}};
 
 static gmg_cycle_kind cycle_of_black_box(const gmg_solver *s)
 {
   const gmg_medium *m = &s->medium;
   const f_cycles_pay *pay = &f_cycles[m->backend][m->dim];
-  const double many = gmg_smoother_likes_black_box(m, &s->params) ? pay->lines : pay->async;
+  const double many = gmg_smoother_likes_black_box(m, &s->params) ? pay->liked : pay->others;
   return many && m->unknowns >= many && m->islands == 0 ? GMG_CYCLE_F : GMG_CYCLE_V;
 }
 
