@@ -296,7 +296,7 @@ GMG_INLINE void gmg_black_box_product(const gmg_black_box_levels *l, const gmg_b
 
 /* --- transfers, for one unknown -------------------------------------------------------------------------------------------- */
 
-/* Both functions load all that they need before they use any of it: a thread waits for memory once. dim is a constant after
+/* The transfers load all that they need before they use any of it, so a thread waits for memory once. dim is a constant after
    inlining. */
 
 /* The restriction of r to the coarse unknown with these axes. */
