@@ -72,6 +72,7 @@ typedef struct gmg_operator {
                                 coefficients then have no meaning. NULL: there is none. */
   const struct gmg_operator_kind *kind;              /**< Private. */
   const struct gmg_residual_layouts *caller_layouts; /**< Private. NULL in what smoothers see. */
+  const struct gmg_part *part;                       /**< Private. NULL: this process holds the whole level. */
 } gmg_operator;
 
 struct gmg_exec; /* opaque */

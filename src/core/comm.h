@@ -1,15 +1,16 @@
 /* Neighbours: what a process needs from the others that hold parts of the same grid. A table, which the context carries and every
    exec copies. The one-process table does nothing. Calls exec.h; used by core, stencil, smoothers and mg.
 
-   Each process holds a part of every level, in fields with ghost planes: copies of its neighbours' outermost planes. All processes
-   make the same calls in the same order. The state of an implementation belongs to the context, like a device.
+   Each process holds a part of every level (part.h), in fields with ghost planes: copies of its neighbours' outermost planes. All
+   processes make the same calls in the same order. The state of an implementation belongs to the context, like a device.
 
    Ghosts. Whoever calls an operation that reads neighbours exchanges the fields that it reads, immediately before. An operation
    writes the planes of its own process, and leaves the ghosts of what it writes stale. What an operation reads between two of its
    own steps, it computes on ghosts, too:
    - a sweep relaxes ghosts again instead of asking for them after every step or colour. It reads u in as many layers as it relaxes,
-     and f in one less. The number of ghost planes follows from the smoother's parameters. Sweeps made of the operator's operations
-     exchange before each of them (gmg_level_residual()).
+     and f in one less. The number of ghost planes follows from the smoother's parameters (gmg_builtin_smoother::ghosts). Sweeps
+     made of the operator's operations exchange before each of them (gmg_level_residual()). An asynchronous sweep has blocks of
+     the process's own unknowns alone, and sees ghosts as values of other blocks, which may be old.
    - restrict_residual() computes the residual on one layer of ghosts, from two layers of u and one of f.
    - correct_residual() and loop_residual() correct one layer of u, from one layer of the correction.
    - interpolated_residual() interpolates one layer of u, from the ghosts of the coarse field.
@@ -47,6 +48,12 @@ struct gmg_comm_ops {
   void (*sum)(const gmg_exec *e, int count, double *values);
   /* Replaces each value in host memory by the largest over all processes. NaN may be lost. */
   void (*max)(const gmg_exec *e, int count, double *values);
+  /* whole = the array of the whole level, packed, in every process. x: this process's part, as for exchange(). Blocks. NULL for one
+     process, which has no parts. */
+  void (*gather)(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, const void *x, void *whole);
+  /* Called by all processes with the status that each has. Returns GMG_OK if all have it. Otherwise an error of one of them, and
+     the context's text is that process's. NULL for one process. */
+  gmg_status (*agree)(gmg_context *c, gmg_status status);
 };
 
 extern const gmg_comm_ops gmg_comm_alone; /* one process */
@@ -65,6 +72,14 @@ static inline void gmg_exchange_faces(const gmg_exec *e, const gmg_operator *A, 
 static inline void gmg_exchange_wall(const gmg_exec *e, const gmg_operator *A, int axis, const void *x)
 {
   e->comm->exchange(e, A, GMG_AT_WALL, axis, x);
+}
+
+/* Whether several processes share each grid. */
+static inline int gmg_is_shared(const gmg_context *c) { return c->comm->gather != NULL; }
+
+static inline gmg_status gmg_agree(gmg_context *c, gmg_status status)
+{
+  return c->comm->agree ? c->comm->agree(c, status) : status;
 }
 
 static inline double gmg_sum_over_processes(const gmg_exec *e, double x)

@@ -6,6 +6,7 @@
 
 typedef struct gmg_device gmg_device;
 typedef struct gmg_comm_ops gmg_comm_ops; /* comm.h */
+typedef struct gmg_ranks gmg_ranks;       /* comm/ranks.h */
 
 struct gmg_context {
   gmg_backend backend;
@@ -14,6 +15,7 @@ struct gmg_context {
   char error[512];  /* text of the last error */
   gmg_device *device; /* private to the backend; NULL on the host */
   const gmg_comm_ops *comm; /* operations with the other processes */
+  gmg_ranks *ranks;   /* the processes that share each grid; NULL: this one alone */
   /* NULL on the host: */
   void (*end)(gmg_context *self);               /* releases the device's resources */
   int (*enter)(gmg_context *self);              /* makes the device current for the calling thread; returns the previous device */

@@ -109,6 +109,14 @@ int gmg_bottom_sweeps(const gmg_params *params, const gmg_operator *A)
   return b && A->kind == &gmg_seven_point && b->bottom_sweeps ? b->bottom_sweeps(params, A) : 0;
 }
 
+int gmg_ghosts_of_smoother(const gmg_params *params, const gmg_problem *p)
+{
+  const gmg_builtin_smoother *b = gmg_builtin_of(params->smoother);
+  int periodic = 0;
+  for (int a = 0; a < p->dim; a++) periodic |= p->bc[a][0] == GMG_PERIODIC;
+  return b && b->ghosts ? b->ghosts(params, periodic) : 0;
+}
+
 gmg_symbol_function *gmg_symbol_of(const gmg_smoother *s)
 {
   const gmg_builtin_smoother *b = gmg_builtin_of(gmg_offloaded(s));

@@ -6,6 +6,7 @@
 #include "gmg_smoother.h"
 
 #include "core/array.h"
+#include "core/part.h"
 #include "stencil/grid/axis.h"
 #include "stencil/grid/map.h"
 #include "stencil/operator.h"
@@ -86,6 +87,31 @@ static inline void gmg_transfer(const gmg_exec *e, const gmg_map map[3], gmg_lay
 {
   if (gmg_is_packed(from) && gmg_is_packed(to)) gmg_grid_ops_of(e)->transfer(e, map, x, y, 0);
   else gmg_grid_ops_of(e)->transfer_between(e, map, from, x, to, y);
+}
+
+/* This process's own unknowns of a field of A. */
+static inline gmg_array gmg_own_array(const gmg_exec *e, const gmg_operator *A, const void *x)
+{
+  gmg_array a = {gmg_layout_of(A), 0, x};
+  const gmg_part *p = A->part;
+  if (!p) return a;
+  a.values = (const char *)x + gmg_offset(a.layout, p->own[0][0], p->own[1][0], p->own[2][0]) * e->real_size;
+  for (int i = 0; i < 3; i++) a.layout.n[i] = p->own[i][1] - p->own[i][0];
+  return a;
+}
+
+/* ||x||_2 of a field of A, over all processes. */
+static inline double gmg_field_norm2(const gmg_exec *e, const gmg_operator *A, const void *x)
+{
+  const gmg_array own = gmg_own_array(e, A, x);
+  return gmg_array_norm2(e, own.layout, own.values);
+}
+
+/* Unknowns of the whole level, in all processes. */
+static inline size_t gmg_unknowns_along(const gmg_operator *A, int axis) { return A->part ? A->part->whole[axis] : A->n[axis]; }
+static inline size_t gmg_cells_of_all(const gmg_operator *A)
+{
+  return gmg_unknowns_along(A, 0) * gmg_unknowns_along(A, 1) * gmg_unknowns_along(A, 2);
 }
 
 size_t gmg_face_count(const gmg_operator *A, int axis); /* number of faces across an axis, which has n + 1 along it */

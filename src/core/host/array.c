@@ -76,16 +76,28 @@ static void cg_step(const gmg_exec *e, gmg_layout at, const gmg_cg_scalars *d, c
 }
 
 #if !GMG_SCALAR_COMPLEX /* complex numbers have no order */
+/* The range of all processes, from that of n values. Sums over processes in the same order as gmg_vector_ops::range: the array of
+   one process may have gaps, and that of another none. */
+static gmg_range range_of_all(const gmg_exec *e, gmg_range mine, size_t n)
+{
+  const double count = gmg_sum_over_processes(e, (double)n);
+  double ends[2] = {-mine.least, mine.most}, sums[2] = {mine.mean * ((double)n / count), 0 * mine.mean};
+  e->comm->max(e, 2, ends);
+  e->comm->sum(e, 2, sums);
+  return (gmg_range){sums[1] - ends[0], ends[1] + sums[1], sums[0] + sums[1]};
+}
+
 static gmg_range range(const gmg_exec *e, gmg_layout at, const void *x)
 {
+  gmg_exec alone = *e; /* the processes have different numbers of rows */
+  alone.comm = &gmg_comm_alone;
   gmg_range r = {INFINITY, -INFINITY, 0};
-  double bad = 0;
   for (size_t t = 0; t < rows_of(at); t++) {
-    const gmg_range row = e->vector->range(e, at.n[0], (const real *)x + gmg_offset_of_line(at, t));
+    const gmg_range row = e->vector->range(&alone, at.n[0], (const real *)x + gmg_offset_of_line(at, t));
     r.least = fmin(r.least, row.least), r.most = fmax(r.most, row.most);
-    r.mean += row.mean / (double)rows_of(at), bad += 0 * row.mean;
+    r.mean += row.mean / (double)rows_of(at); /* NaN if a value is bad */
   }
-  return (gmg_range){r.least + bad, r.most + bad, r.mean + bad};
+  return range_of_all(e, r, gmg_unknowns_of(at));
 }
 
 static gmg_range ratios(const gmg_exec *e, const size_t n[3], gmg_layout of_x, const void *x, gmg_layout of_y, const void *y)
@@ -102,7 +114,8 @@ static gmg_range ratios(const gmg_exec *e, const size_t n[3], gmg_layout of_x, c
       jumps += ratio > GMG_JUMP || ratio * GMG_JUMP < 1;
     }
   }
-  return (gmg_range){.least = least, .most = most, .mean = jumps / (double)(n[0] * n[1] * n[2])};
+  const size_t count = n[0] * n[1] * n[2];
+  return range_of_all(e, (gmg_range){least, most, jumps / (double)count}, count);
 }
 #endif
 

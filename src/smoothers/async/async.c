@@ -56,6 +56,13 @@ static int bottom_sweeps(const gmg_params *p, const gmg_operator *A)
   return (p->async.local_sweeps + (has_seam ? GMG_SEAM_SWEEPS : 0)) * p->async.passes;
 }
 
+/* Blocks are made of a process's own unknowns. Their tiles relax `overlap` planes of ghosts, too, and read one more. */
+static int ghosts(const gmg_params *p, int has_seams)
+{
+  (void)has_seams;
+  return p->async.overlap + 1;
+}
+
 static const gmg_option options[] = {GMG_OPTION(DOUBLE, omega, 0, 0, 2),
                                      GMG_OPTION(INT, async.local_sweeps, 2, 1, 100),
                                      GMG_ENUM_OPTION(async.local, local, GMG_LOCAL_RED_BLACK),
@@ -99,6 +106,7 @@ const gmg_builtin_smoother gmg_smoother_async = {
             [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_async_cuda_f32), [GMG_F64] = GMG_ON_CUDA(&gmg_async_cuda_f64)}},
     .symbol = symbol,
     .bottom_sweeps = bottom_sweeps,
+    .ghosts = ghosts,
     .fused = {[GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_async_fused_cuda_f32),
                                     [GMG_F64] = GMG_ON_CUDA(&gmg_async_fused_cuda_f64)}},
     .options = options,

@@ -60,6 +60,12 @@ static void sweep_any(const gmg_smoother_level *l, void *state, const void *f, v
 
 static const gmg_smoother_ops any = {.setup = setup_any, .sweep = sweep_any};
 
+static int ghosts(const gmg_params *p, int has_seams)
+{
+  (void)has_seams;
+  return p->chebyshev_degree;
+}
+
 static const gmg_option options[] = {GMG_OPTION(INT, chebyshev_degree, 2, 1, 100), {0}};
 
 extern const gmg_smoother_ops gmg_chebyshev_host_f32, gmg_chebyshev_host_f64, gmg_chebyshev_cuda_f32, gmg_chebyshev_cuda_f64;
@@ -72,4 +78,5 @@ const gmg_builtin_smoother gmg_smoother_chebyshev = {
                                            [GMG_F64] = GMG_ON_CUDA(&gmg_chebyshev_cuda_f64)}}},
     .any = &any,
     .symbol = symbol,
+    .ghosts = ghosts,
     .options = options};

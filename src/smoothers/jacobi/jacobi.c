@@ -23,6 +23,12 @@ static void sweep_any(const gmg_smoother_level *l, void *state, const void *f, v
   }
 }
 
+static int ghosts(const gmg_params *p, int has_seams)
+{
+  (void)p, (void)has_seams;
+  return 1;
+}
+
 static const gmg_smoother_ops any = {.sweep = sweep_any};
 
 static const gmg_option options[] = {GMG_OPTION(DOUBLE, omega, 0, 0, 2), {0}};
@@ -38,4 +44,5 @@ const gmg_builtin_smoother gmg_smoother_jacobi = {
                                            [GMG_F64] = GMG_ON_CUDA(&gmg_jacobi_cuda_f64)}}},
     .any = &any,
     .symbol = symbol,
+    .ghosts = ghosts,
     .options = options};

@@ -21,6 +21,14 @@ static int bottom_sweeps(const gmg_params *p, const gmg_operator *A)
   return !gmg_odd_seam(A, 0) && !gmg_odd_seam(A, 1) && !gmg_odd_seam(A, 2);
 }
 
+/* A colour reads one plane more. Beside odd seams both colours are relaxed twice, each in up to three phases: two of the axes may
+   be periodic and not cut. */
+static int ghosts(const gmg_params *p, int has_seams)
+{
+  (void)p;
+  return has_seams ? 12 : 2;
+}
+
 static const gmg_option options[] = {GMG_OPTION(DOUBLE, omega, 0, 0, 2), {0}};
 
 extern const gmg_smoother_ops gmg_red_black_host_f32, gmg_red_black_host_f64, gmg_red_black_cuda_f32, gmg_red_black_cuda_f64;
@@ -35,6 +43,7 @@ const gmg_builtin_smoother gmg_smoother_red_black = {
                                            [GMG_F64] = GMG_ON_CUDA(&gmg_red_black_cuda_f64)}}},
     .symbol = symbol,
     .bottom_sweeps = bottom_sweeps,
+    .ghosts = ghosts,
     .fused = {[GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_red_black_fused_cuda_f32),
                                     [GMG_F64] = GMG_ON_CUDA(&gmg_red_black_fused_cuda_f64)}},
     .options = options};

@@ -10,10 +10,11 @@ gmg_blocks gmg_blocks_make(const gmg_operator *A, const size_t wanted[3], const 
 {
   gmg_blocks b = {.total = 1};
   for (int a = 0; a < 3; a++) {
-    const size_t s = wanted[a] ? wanted[a] : preferred[a];
-    b.count[a] = s < A->n[a] ? (A->n[a] + s - 1) / s : 1;
-    b.shape[a] = wanted[a] && wanted[a] < A->n[a] ? s : (A->n[a] + b.count[a] - 1) / b.count[a];
-    b.count[a] = (A->n[a] + b.shape[a] - 1) / b.shape[a];
+    b.first[a] = A->part ? A->part->own[a][0] : 0, b.end[a] = A->part ? A->part->own[a][1] : A->n[a];
+    const size_t s = wanted[a] ? wanted[a] : preferred[a], n = b.end[a] - b.first[a];
+    b.count[a] = s < n ? (n + s - 1) / s : 1;
+    b.shape[a] = wanted[a] && wanted[a] < n ? s : (n + b.count[a] - 1) / b.count[a];
+    b.count[a] = (n + b.shape[a] - 1) / b.shape[a];
     b.total *= b.count[a];
   }
   return b;

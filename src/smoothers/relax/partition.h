@@ -5,20 +5,23 @@
 
 #include "gmg_smoother.h"
 
+#include "core/part.h"
+
 typedef struct gmg_blocks {
   size_t shape[3]; /* unknowns of a full block */
   size_t count[3]; /* blocks along each axis */
+  size_t first[3], end[3]; /* the unknowns that are divided: all, or without the ghosts of a part (core/part.h) */
   size_t total;
 } gmg_blocks;
 
-/* Divides a level into blocks: the caller's shape if given, otherwise about `preferred`, balanced so that no thin block remains at
-   the end (65 unknowns in blocks of 64 double the convergence factor). Blocks are never larger than the level. */
+/* Divides a level into blocks, without ghosts: the caller's shape if given, otherwise about `preferred`, balanced so that no thin
+   block remains at the end (65 unknowns in blocks of 64 double the convergence factor). Blocks are never larger than the level. */
 gmg_blocks gmg_blocks_make(const gmg_operator *A, const size_t wanted[3], const size_t preferred[3]);
 
 /* Layers around a block along an axis: `reach` of them. If there is nothing to relax beyond the block: one, which is only read. */
 static inline int gmg_block_margin(const gmg_blocks *b, const gmg_operator *A, int axis, int reach)
 {
-  return b->count[axis] > 1 || A->wraps[axis] ? reach : 1;
+  return b->count[axis] > 1 || A->wraps[axis] || (A->part && gmg_is_cut(A->part, axis)) ? reach : 1;
 }
 
 /* order[0 .. total): numbers of blocks (axis 0 fastest) in the requested order. */

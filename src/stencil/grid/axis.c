@@ -2,6 +2,8 @@
    operator, map and mg. */
 #include "axis.h"
 
+#include "core/layout.h"
+
 #include <math.h>
 
 static int wall_has_unknown(const gmg_axis_spec *s, int side)
@@ -256,16 +258,47 @@ double gmg_axis_length(const gmg_axis *x)
   return length;
 }
 
+/* Allocates the arrays of an axis. */
+static gmg_status allocate(gmg_context *context, gmg_axis *x)
+{
+  const size_t n = x->entries;
+  x->x = NULL;
+  if (n < gmg_memory_host.max_bytes(NULL) / GMG_AXIS_BYTES) x->x = gmg_memory_host.alloc(NULL, n * 7 * sizeof(double));
+  if (!x->x) return gmg_fail(context, GMG_ERR_MEMORY, "axis of %zu unknowns: its arrays could not be allocated", x->n);
+  x->lo = x->x + n, x->hi = x->lo + n, x->lo_diag = x->hi + n, x->hi_diag = x->lo_diag + n;
+  x->diag = x->hi_diag + n, x->volume = x->diag + n;
+  return GMG_OK;
+}
+
 gmg_status gmg_axis_create(gmg_context *context, const gmg_axis_spec *spec, gmg_axis *x)
 {
   /* maps between nested axes need all positions */
   const size_t n = gmg_axis_is_uniform(spec) && !spec->nested && spec->n > GMG_AXIS_LONG ? GMG_AXIS_SHORT : spec->n;
   *x = (gmg_axis){.spec = *spec, .n = spec->n, .entries = n};
-  if (n < gmg_memory_host.max_bytes(NULL) / GMG_AXIS_BYTES) x->x = gmg_memory_host.alloc(NULL, n * 7 * sizeof(double));
-  if (!x->x) return gmg_fail(context, GMG_ERR_MEMORY, "axis of %zu unknowns: its arrays could not be allocated", spec->n);
-  x->lo = x->x + n, x->hi = x->lo + n, x->lo_diag = x->hi + n, x->hi_diag = x->lo_diag + n;
-  x->diag = x->hi_diag + n, x->volume = x->diag + n;
+  GMG_TRY(allocate(context, x));
   fill(x);
+  return GMG_OK;
+}
+
+gmg_status gmg_axis_create_part(gmg_context *context, const gmg_axis *whole, gmg_span span, const int ends[2], gmg_axis *x)
+{
+  const size_t n = span.n;
+  *x = *whole;
+  x->n = x->entries = x->spec.n = n;
+  GMG_TRY(allocate(context, x));
+  const double *const from[7] = {whole->x, whole->lo, whole->hi, whole->lo_diag, whole->hi_diag, whole->diag, whole->volume};
+  double *const to[7] = {x->x, x->lo, x->hi, x->lo_diag, x->hi_diag, x->diag, x->volume};
+  for (size_t i = 0; i < n; i++) { /* the span may lie across the seam */
+    const size_t entry = gmg_axis_entry(whole, (size_t)gmg_wrap_modulo(span.first + (long)i, (long)whole->n));
+    for (int array = 0; array < 7; array++) to[array][i] = from[array][entry];
+  }
+  if (!ends[0]) x->lo[0] = 0;
+  if (!ends[1]) x->hi[n - 1] = 0;
+  for (int side = 0; side < 2; side++) {
+    if (ends[side]) continue;
+    x->fold[side] = x->ghost_u[side] = x->ghost_g[side] = 0;
+    x->spec.bc[side] = GMG_DIRICHLET;
+  }
   return GMG_OK;
 }
 

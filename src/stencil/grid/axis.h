@@ -5,6 +5,7 @@
 #define GMG_STENCIL_GRID_AXIS_H
 
 #include "core/exec.h"
+#include "core/part.h"
 
 /* An axis before discretisation. There are two kinds of coarse levels.
    - Plain: a mesh with fewer intervals, of equal size in the index of the finest mesh, with the same centring.
@@ -68,6 +69,9 @@ double gmg_axis_length(const gmg_axis *axis);        /* the sum of the control v
 enum { GMG_AXIS_BYTES = 168 };
 /* Fails with GMG_ERR_MEMORY if the axis needs more than the machine has. */
 gmg_status gmg_axis_create(gmg_context *context, const gmg_axis_spec *spec, gmg_axis *axis);
+/* The rows of a span of an axis. ends: whether the span ends at the lower and the upper end of the axis. Beyond its other ends
+   there is nothing, as beyond the outermost ghosts of a part. */
+gmg_status gmg_axis_create_part(gmg_context *context, const gmg_axis *whole, gmg_span span, const int ends[2], gmg_axis *axis);
 void gmg_axis_destroy(gmg_axis *axis); /* frees the arrays, keeps the scalars */
 
 /* Coarsens an axis with n > 1 by 2. Plain: m intervals become ceil(m/2) of equal size; a uniform axis stays uniform. Nested: pairs

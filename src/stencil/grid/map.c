@@ -377,29 +377,40 @@ static gmg_status upload(gmg_exec *e, const table *t, int periodic, gmg_map *map
   return upload_wrap(e, map->cols, periodic, map);
 }
 
-/* Builds the table of a map, and describes it. */
-static gmg_status describe(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, const gmg_axis *coarse, table *t, gmg_map *map)
+/* Builds the table of a map without columns that are not needed. */
+static gmg_status build_narrow(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, const gmg_axis *coarse, table *t)
 {
   if (!build(t, kind, fine, coarse))
     return gmg_fail(e->context, GMG_ERR_MEMORY, "transfer map of %zu unknowns could not be allocated", fine->n);
   narrow(t);
+  return GMG_OK;
+}
+
+static void describe(gmg_map_kind kind, const table *t, gmg_map *map)
+{
   *map = (gmg_map){.rows = (int)t->rows, .cols = (int)t->cols, .width = t->width};
   find_repetition(t, map);
   map->pairs = has_values(kind) ? find_pairs(t) : GMG_PAIRS_NONE;
   map->rows_in_tile[0] = rows_that_read(t, GMG_TILE_COLUMNS);
   map->rows_in_tile[1] = rows_that_read(t, GMG_TILE_LINES);
   map->rows_in_strip = rows_that_read(t, GMG_STRIP_COLUMNS);
-  return GMG_OK;
+}
+
+/* Whether the rows of a map are coarse unknowns, or faces. */
+static int maps_to_coarse(gmg_map_kind kind)
+{
+  return kind == GMG_MAP_RESTRICT || kind == GMG_MAP_RESTRICT_ADJOINT || kind == GMG_MAP_FACES;
 }
 
 static gmg_status create_long(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, const gmg_axis *coarse, gmg_map *map)
 {
   gmg_axis x[2];
   table t = {0};
-  const int to_coarse = kind == GMG_MAP_RESTRICT || kind == GMG_MAP_RESTRICT_ADJOINT || kind == GMG_MAP_FACES;
+  const int to_coarse = maps_to_coarse(kind);
   GMG_TRY(create_short_axes(e->context, fine, coarse, x));
   const size_t more_fine = fine->n - x[0].n, more_coarse = coarse->n - x[1].n;
-  gmg_status status = describe(e, kind, &x[0], fine == coarse ? &x[0] : &x[1], &t, map);
+  gmg_status status = build_narrow(e, kind, &x[0], fine == coarse ? &x[0] : &x[1], &t);
+  if (status == GMG_OK) describe(kind, &t, map);
   if (status == GMG_OK)
     status = upload_long(e, &t, to_coarse ? more_coarse : more_fine, to_coarse ? more_fine : more_coarse,
                          has_values(kind) && gmg_axis_periodic(fine), map);
@@ -414,8 +425,44 @@ gmg_status gmg_map_create(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, 
   table t = {0};
   if (kind == GMG_MAP_IDENTITY) coarse = fine;
   if (has_short_form(fine, coarse)) return create_long(e, kind, fine, coarse, map);
-  gmg_status status = describe(e, kind, fine, coarse, &t, map);
+  gmg_status status = build_narrow(e, kind, fine, coarse, &t);
+  if (status == GMG_OK) describe(kind, &t, map);
   if (status == GMG_OK) status = upload(e, &t, has_values(kind) && gmg_axis_periodic(fine), map);
+  table_free(&t);
+  return status;
+}
+
+/* --- parts of axes ---------------------------------------------------------------------------------------------------------- */
+
+/* The rows of one span, with columns counted from the beginning of another. On a periodic axis both may lie across the seam. */
+static int take_part(const table *whole, gmg_span rows, gmg_span cols, table *t)
+{
+  const size_t width = (size_t)whole->width;
+  const long least = -GMG_MAP_PAD, most = (long)cols.n + GMG_MAP_PAD - (long)width;
+  if (!table_alloc(t, rows.n, cols.n, whole->width)) return 0;
+  for (size_t r = 0; r < rows.n; r++) {
+    const long at = rows.first + (long)r, n = (long)whole->rows, row = gmg_wrap_modulo(at, n);
+    const long first = whole->first[row] + (at - row) / n * (long)whole->cols - cols.first;
+    t->first[r] = (int)(first < least ? least : first > most ? most : first);
+    for (size_t m = 0; m < width; m++) t->weight[r * width + m] = whole->weight[(size_t)row * width + m];
+  }
+  return 1;
+}
+
+gmg_status gmg_map_create_part(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, const gmg_axis *coarse, gmg_span fine_part,
+                               gmg_span coarse_part, gmg_map *map)
+{
+  const int extra = kind == GMG_MAP_FACES, is_cut = fine_part.n != fine->n || coarse_part.n != coarse->n;
+  gmg_span rows = maps_to_coarse(kind) ? coarse_part : fine_part, cols = maps_to_coarse(kind) ? fine_part : coarse_part;
+  table whole = {0}, t = {0};
+  rows.n += (size_t)extra, cols.n += (size_t)extra;
+  gmg_status status = build_narrow(e, kind, fine, coarse, &whole);
+  if (status == GMG_OK && !take_part(&whole, rows, cols, &t))
+    status = gmg_fail(e->context, GMG_ERR_MEMORY, "transfer map of %zu unknowns could not be allocated", fine_part.n);
+  if (status == GMG_OK) describe(kind, &t, map);
+  map->shift = (int)(fine_part.first / 2 - coarse_part.first); /* fine_part.first is even */
+  if (status == GMG_OK) status = upload(e, &t, has_values(kind) && gmg_axis_periodic(fine) && !is_cut, map);
+  table_free(&whole);
   table_free(&t);
   return status;
 }

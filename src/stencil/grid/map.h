@@ -6,6 +6,7 @@
 
 #include "core/exec.h"
 #include "core/layout.h"
+#include "core/part.h"
 #include "axis.h"
 
 enum { GMG_MAP_PAD = 8 }; /* how far a row may read beyond the ends */
@@ -34,6 +35,7 @@ typedef struct gmg_map {
   int period, step;   /* 1 and 2 (restriction), 2 and 1 (prolongation), or 1 and 1 */
   double repeat[2][4]; /* weights of rows begin and begin + 1; only for width <= 4 */
   int at[2];          /* `first` of these two rows, on the host */
+  int shift;          /* on merged cells: fine unknown i lies in coarse cell i / 2 + shift. Not 0 only between parts */
   const void *weight; /* [rows][width] reals, exec's memory */
   const int *first;   /* [rows] may be < 0 or beyond cols (see wrap); never decreases with r */
   const int *wrap;    /* actual column of an index from -GMG_MAP_PAD to cols + GMG_MAP_PAD - 1, periodic or clamped */
@@ -83,5 +85,10 @@ typedef enum {
 
 /* fine and coarse may be the same axis (not coarsened). Every kind is then the identity; INTERPOLATE skips the ghosts. */
 gmg_status gmg_map_create(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, const gmg_axis *coarse, gmg_map *map);
+
+/* The map between two parts of these axes (core/part.h). The parts have the unknowns of fine_part and coarse_part. Rows that read
+   beyond the other part are those of ghosts: they get values without meaning. Not for GMG_MAP_INTERPOLATE. */
+gmg_status gmg_map_create_part(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, const gmg_axis *coarse, gmg_span fine_part,
+                               gmg_span coarse_part, gmg_map *map);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct {
 GMG_INLINE gmg_move gmg_move_of(const gmg_map *m, size_t i)
 {
   const real *w = (const real *)m->weight + i * (size_t)m->width;
-  const int parent = m->cols == m->rows ? (int)i : (int)(i / 2), first = m->first[i];
+  const int parent = m->cols == m->rows ? (int)i : (int)(i / 2) + m->shift, first = m->first[i];
   int q = parent;
   real own = w[0] - 1, next = 0;
   if (m->width > 1 && first == parent) q = parent + 1, next = w[1];

@@ -224,6 +224,7 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void
   const async_state *s = state;
   const size_t passes = (size_t)(steps * l->params->async.passes);
   const int reversed = leg == GMG_LEG_UP_REVERSED, fresh = l->params->async.overlap == 0 && !s->before;
+  if (l->A->part && passes > 1) l->exec->vector->fill(l->exec, l->A->cells, 0, u); /* later passes read ghosts */
   if (fresh)
     l->exec->vector->fill(l->exec, l->A->cells, 0, u);
   else

@@ -183,8 +183,8 @@ static int place(tile *t, const gmg_operator *A, size_t block)
   t->parity = 0;
   gmg_indices_of(block, b->count, at);
   for (int a = 0; a < 3; a++) {
-    const long n = (long)A->n[a], first = (long)(at[a] * b->shape[a]), margin = (long)t->s->margin[a];
-    const long last = first + (long)b->shape[a] < n ? first + (long)b->shape[a] : n;
+    const long n = (long)A->n[a], first = (long)(b->first[a] + at[a] * b->shape[a]), margin = (long)t->s->margin[a];
+    const long last = first + (long)b->shape[a] < (long)b->end[a] ? first + (long)b->shape[a] : (long)b->end[a];
     const long own = a == 0 ? LEAD : margin, origin = first - own, begin = own - margin, size = own + last - first + margin;
     t->origin[a] = origin, t->size[a] = size;
     t->exist[a][0] = A->wraps[a] || origin + begin >= 0 ? begin : -origin;

@@ -4,6 +4,7 @@
 #define GMG_STENCIL_OPERATOR_HOST_SUMS_H
 
 #include "core/comm.h"
+#include "core/part.h"
 #include "core/scale.h"
 #include "grid_row.h"
 
@@ -44,6 +45,18 @@ static inline double gmg_norms_of(gmg_two_sums squares, double scale, gmg_scale 
   return wait ? norm : NAN;
 }
 
+/* The unknowns of a task that belong to this process. begin = end: none. */
+static inline gmg_task gmg_own_task(const gmg_operator *A, gmg_task w)
+{
+  const gmg_part *p = A->part;
+  if (!p) return w;
+  const int inside = w.j >= p->own[1][0] && w.j < p->own[1][1] && w.k >= p->own[2][0] && w.k < p->own[2][1];
+  if (w.begin < p->own[0][0]) w.begin = p->own[0][0];
+  if (w.end > p->own[0][1]) w.end = p->own[0][1];
+  if (!inside || w.end < w.begin) w.end = w.begin;
+  return w;
+}
+
 /* Computes the sums of one task. what: the operands. */
 typedef gmg_two_sums gmg_task_sums(const void *what, const gmg_task *w);
 
@@ -58,8 +71,8 @@ static inline gmg_two_sums gmg_sum_tasks(const gmg_exec *e, const gmg_operator *
   for (size_t s = 0; s < shares; s++) {
     part[s] = (gmg_two_sums){0, 0};
     for (size_t t = s * share; t < tasks && t < (s + 1) * share; t++) {
-      const gmg_task w = task(A, t);
-      gmg_add_sums(&part[s], sums_of(what, &w));
+      const gmg_task w = gmg_own_task(A, task(A, t));
+      if (w.begin < w.end) gmg_add_sums(&part[s], sums_of(what, &w));
     }
   }
   return gmg_total_of(e, part, shares);

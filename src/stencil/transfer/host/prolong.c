@@ -73,9 +73,11 @@ GMG_INLINE void prolong_line(const int dim, const gmg_map *m, const scalar *c, c
   const real next[2] = {(real)m->repeat[even][0], (real)m->repeat[!even][1]};
   const real own[2] = {(real)(m->repeat[even][1] - 1), (real)(m->repeat[!even][0] - 1)};
   long from = (m->begin + 1) / 2, to = m->end / 2;
-  if (m->period != 2 || m->width != 2 || from >= to || m->first[2 * from] != from - 1) from = to = 0;
+  if (m->period != 2 || m->width != 2 || from >= to || m->first[2 * from] != from - 1 + m->shift) from = to = 0;
+  line_move shifted[3];
+  for (int a = 1; a < dim; a++) shifted[a] = across[a], shifted[a].beside += m->shift;
   for (long i = 0; i < 2 * from; i++) u[i] += value_at(dim, m, (size_t)i, c, x_face, across);
-  add_pairs(dim, next, own, from, to, c, x_face, across, u);
+  add_pairs(dim, next, own, from, to, c + m->shift, x_face, shifted, u);
   for (long i = 2 * to; i < m->rows; i++) u[i] += value_at(dim, m, (size_t)i, c, x_face, across);
 }
 
