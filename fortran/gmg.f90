@@ -12,6 +12,7 @@ module gmg
   public :: gmg_params_set_preset, gmg_preset_name
   public :: gmg_version, gmg_smoother_by_name, gmg_smoother_name, gmg_status_string, gmg_context_error, gmg_plan_text
   public :: gmg_problem_default, gmg_problem_set_box, gmg_params_default, gmg_context_create_host, gmg_context_destroy
+  public :: gmg_context_create_ranks, gmg_local_box
   public :: gmg_context_create_cuda, gmg_context_threads, gmg_plan, gmg_solver_create, gmg_solver_destroy, gmg_solve
   public :: gmg_precondition, gmg_solver_update, gmg_set_boundary_values, gmg_set_boundary_constant, gmg_flux
   public :: gmg_residual, gmg_level_residual, gmg_monitor, gmg_status_is_outcome
@@ -272,6 +273,21 @@ module gmg
       import
       integer(c_int), value :: threads
       type(c_ptr), intent(out) :: context
+    end function
+
+    integer(c_int) function gmg_context_create_ranks(transport, cut, threads, context) bind(C)
+      import
+      type(c_ptr), value :: transport ! a gmg_transport, made in C
+      integer(c_int), intent(in), optional :: cut(3)
+      integer(c_int), value :: threads
+      type(c_ptr), intent(out) :: context
+    end function
+
+    integer(c_int) function gmg_local_box(context, problem, first, n) bind(C)
+      import
+      type(c_ptr), value :: context
+      type(gmg_problem), intent(in) :: problem
+      integer(c_size_t), intent(out) :: first(3), n(3)
     end function
 
     integer(c_int) function gmg_context_create_cuda(device, stream, context) bind(C)

@@ -490,6 +490,15 @@ GMG_API const char *gmg_context_error(const gmg_context *context);
 /** The number of threads of a host context, 1 for a CUDA context, or 0 for NULL. */
 GMG_API int gmg_context_threads(const gmg_context *context);
 
+/** The unknowns whose values this process passes to gmg: a box of the problem's grid. A context of one process has all of them. In
+ *  several processes (gmg_mpi.h, gmg_transport.h) gmg_problem::n is the size of the whole grid, but every array contains the values
+ *  of this box alone: f, u, beta, beta_face (one more along its axis), sigma, and boundary values. Reads only dim, n and the
+ *  boundary conditions.
+ *  @param context from gmg_context_create_host(), _mpi() or _ranks()   @param problem its arrays may be NULL
+ *  @param[out] first the first unknown of the box along each axis   @param[out] n the number of its unknowns along each axis
+ *  @return GMG_OK, or GMG_ERR_ARGUMENT or GMG_ERR_UNSUPPORTED if the grid cannot be cut for so many processes */
+GMG_API gmg_status gmg_local_box(gmg_context *context, const gmg_problem *problem, size_t first[3], size_t n[3]);
+
 /** A status in words. Never NULL. */
 GMG_API const char *gmg_status_string(gmg_status status);
 

@@ -84,7 +84,7 @@ static gmg_status check_axis(gmg_context *c, const gmg_problem *p, int a)
   return GMG_OK;
 }
 
-gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *given, gmg_problem *resolved, gmg_stencil *stencil)
+gmg_status gmg_check_grid(gmg_context *c, const gmg_problem *given, gmg_problem *resolved, gmg_stencil *stencil)
 {
   if (!given) return gmg_fail(c, GMG_ERR_ARGUMENT, "problem is NULL");
   gmg_problem copied;
@@ -107,10 +107,17 @@ gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *given, gmg_probl
       return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.n[%d] = %zu: the number of bytes overflows", a, p->n[a]);
     cells *= p->n[a] + 2;
   }
+  return GMG_OK;
+}
+
+gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *given, gmg_problem *resolved, gmg_stencil *stencil)
+{
+  GMG_TRY(gmg_check_grid(c, given, resolved, stencil));
+  const gmg_problem *p = resolved;
   if (!isfinite(p->shift)) return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.shift = %g: must be finite", p->shift);
   if (fabs(p->shift) > gmg_type_traits_of(p->type)->largest / 64)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.shift = %g: leaves the range of the type", p->shift);
-  GMG_TRY(gmg_check_layouts(c, p));
+  if (!gmg_is_shared(c)) GMG_TRY(gmg_check_layouts(c, p)); /* otherwise the part must be known first */
   const gmg_operator_kind *kind = gmg_operator_kind_of(p);
   return kind->check ? kind->check(c, p) : GMG_OK;
 }
@@ -223,7 +230,8 @@ static gmg_status choose_direct(gmg_context *c, const gmg_problem *problem, gmg_
     return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.%s: %s",
                     always ? "direct = GMG_DIRECT_ALWAYS" : "coarse = GMG_COARSE_TENSOR", why_not);
   if (!why_not && is_free_to_choose(p)) {
-    if (tensor->is_faster(c->backend, problem->type, problem->dim, problem->n, 1)) p->direct = GMG_DIRECT_ALWAYS;
+    const int alone = !gmg_is_shared(c);
+    if (alone && tensor->is_faster(c->backend, problem->type, problem->dim, problem->n, 1)) p->direct = GMG_DIRECT_ALWAYS;
     if (tensor->is_faster(c->backend, problem->type, problem->dim, one, 0)) p->coarse = GMG_COARSE_TENSOR;
   }
   if (p->direct != GMG_DIRECT_ALWAYS) return GMG_OK;

@@ -30,16 +30,16 @@ static int alike(const gmg_operator *a, const gmg_operator *b)
 
 static void describe_levels(const gmg_solver *s, gmg_plan_info *info)
 {
-  info->predicted_factor = s->levels > 1 ? 0 : NAN;
-  for (int l = 0; l < s->levels; l++) {
-    const gmg_operator *A = &s->level[l].A;
+  info->predicted_factor = s->levels_in_all > 1 ? 0 : NAN;
+  for (int l = 0; l < s->levels_in_all; l++) {
+    const gmg_operator *A = gmg_operator_of_level(s, l);
     gmg_level_plan *L = &info->level[l];
-    *L = (gmg_level_plan){.cells = A->cells, .factor = NAN};
-    for (int a = 0; a < 3; a++) L->n[a] = A->n[a], L->h[a] = A->h[a], L->coarsened[a] = A->coarsened[a];
-    if (l == s->levels - 1) continue;
+    *L = (gmg_level_plan){.cells = gmg_cells_of_all(A), .factor = NAN};
+    for (int a = 0; a < 3; a++) L->n[a] = gmg_unknowns_along(A, a), L->h[a] = A->h[a], L->coarsened[a] = A->coarsened[a];
+    if (l == s->levels_in_all - 1) continue;
     if (s->params.smoother->weight) L->omega = s->params.smoother->weight(A, &s->params);
     for (int k = 0; k < l && isnan(L->factor); k++)
-      if (alike(A, &s->level[k].A)) L->factor = info->level[k].factor;
+      if (alike(A, gmg_operator_of_level(s, k))) L->factor = info->level[k].factor;
     if (isnan(L->factor)) L->factor = gmg_lfa_two_grid(A, &s->params, s->symmetric, 16);
     if (isnan(L->factor) || L->factor > info->predicted_factor) info->predicted_factor = L->factor; /* NaN is kept */
   }
@@ -48,8 +48,8 @@ static void describe_levels(const gmg_solver *s, gmg_plan_info *info)
 /* Whether axes with very different couplings are coarsened together. */
 static int anisotropy_left(const gmg_solver *s)
 {
-  for (int l = 0; l + 1 < s->levels; l++) {
-    const gmg_operator *A = &s->level[l].A;
+  for (int l = 0; l + 1 < s->levels_in_all; l++) {
+    const gmg_operator *A = gmg_operator_of_level(s, l);
     double strongest = 0, weakest = INFINITY;
     for (int a = 0; a < 3; a++) {
       strongest = fmax(strongest, A->coupling[a]);
@@ -63,14 +63,14 @@ static int anisotropy_left(const gmg_solver *s)
 /* Whether the coarse solver is made for grids like the coarsest. */
 static int coarse_is_fast(const gmg_solver *s)
 {
-  const gmg_operator *A = &s->level[s->levels - 1].A;
+  const gmg_operator *A = gmg_operator_of_level(s, s->levels_in_all - 1);
   if (s->params.direct == GMG_DIRECT_ALWAYS) return 1;
   return s->coarse_ops->is_faster && s->coarse_ops->is_faster(s->context->backend, A->type, A->dim, A->n, 0);
 }
 
 static unsigned find_warnings(const gmg_solver *s, const gmg_plan_info *info)
 {
-  const size_t coarsest = s->level[s->levels - 1].A.cells;
+  const size_t coarsest = gmg_operator_of_level(s, s->levels_in_all - 1)->cells;
   unsigned w = 0;
   const int direct = s->params.direct == GMG_DIRECT_ALWAYS;
   if (coarsest > 64 * s->coarse_ops->preferred_cells[s->context->backend] && !coarse_is_fast(s)) w |= GMG_WARN_COARSEST;
@@ -107,7 +107,7 @@ static void describe_choices(const gmg_solver *s, gmg_plan_info *info)
 
 static void describe(const gmg_solver *s, gmg_plan_info *info)
 {
-  info->levels = s->levels;
+  info->levels = s->levels_in_all;
   info->bytes = s->exec.bytes;
   info->singular = s->singular;
   info->stretch = gmg_worst_stretch(&s->medium);

@@ -1,6 +1,7 @@
 /* Creates and destroys a solver, and implements the small calls of the API. Called through the API; gmg_solver_build() also by
    plan.c. gmg_solve() is in iterate/solve.c, gmg_solver_update() in update.c. */
 #include "mg/iterate/iterate.h"
+#include "mg/parts/parts.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -103,18 +104,20 @@ static int may_have_black_box(const gmg_solver *s, const gmg_problem *p)
   const gmg_params *q = &s->params;
   const gmg_smoother_ops *ops = gmg_smoother_ops_of(q, &s->exec, &gmg_box_arrays);
   return (p->beta || p->beta_face[0] || p->sigma) && q->fmg == 0 && q->restriction != GMG_RESTRICT_AVERAGE && ops && ops->sweep &&
-         q->direct != GMG_DIRECT_ALWAYS && p->dim > 1;
+         q->direct != GMG_DIRECT_ALWAYS && p->dim > 1 && !s->parts;
 }
 
+/* p: with the caller's arrays */
 static void describe_medium(gmg_solver *s, const gmg_problem *p)
 {
+  const gmg_problem mine = gmg_as_mine(s, p);
   const gmg_coefficients *c = &s->coefficients;
   const double longest = (double)(p->n[0] > p->n[1] ? p->n[0] : p->n[1]); /* of two axes: islands count in 2D */
   const double share = c->beta_mean[0] / c->beta_most; /* of unknowns that conduct best, if there are two kinds */
   gmg_medium *m = &s->medium;
   *m = gmg_medium_of(p);
   m->backend = s->context->backend;
-  m->turn = gmg_measure_turn(&s->exec, p);
+  m->turn = gmg_measure_turn(&s->exec, p, &mine);
   m->jumps = may_have_black_box(s, p) ? gmg_measure_jumps(&s->exec, p) : 0;
   m->may_have_black_box = may_have_black_box(s, p) && s->params.coarsening != GMG_COARSENING_DISCRETIZE;
   m->has_faces = p->beta_face[0] != NULL;
@@ -131,7 +134,7 @@ static void choose_smoother_and_coarsening(gmg_solver *s, const gmg_problem *p)
     q->coarsening = GMG_COARSENING_BLACK_BOX;
   const gmg_operator_kind *kind = gmg_has_black_box(s) ? &gmg_box_arrays : gmg_operator_kind_of(p);
   const gmg_smoother *better = s->smoother_is_auto ? gmg_smoother_for(&s->medium, &s->exec, kind) : NULL;
-  if (better && q->direct != GMG_DIRECT_ALWAYS) q->smoother = better;
+  if (better && q->direct != GMG_DIRECT_ALWAYS && !s->parts) q->smoother = better;
   if (is_auto && may_have_black_box(s, p) && gmg_smoother_likes_black_box(&s->medium, q)) q->coarsening = GMG_COARSENING_BLACK_BOX;
   if (q->coarsening == GMG_COARSENING_AUTO) q->coarsening = GMG_COARSENING_DISCRETIZE;
   gmg_smoother_adapt(&s->medium, q);
@@ -207,20 +210,58 @@ static void choose_for_negative_sigma(gmg_solver *s, const gmg_problem *p)
   if (p->sigma && q->omega == 0 && (gmg_smoother_traits(q, s->exec.threads) & GMG_SMOOTHER_COLOURED)) q->omega = 1;
 }
 
+/* In several processes: the parts of the finest level. */
+static gmg_status cut_and_copy(gmg_solver *s)
+{
+  GMG_TRY(copy_positions(s));
+  GMG_TRY(gmg_cut_finest(s));
+  return s->parts ? gmg_check_layouts(s->context, &s->mine) : GMG_OK;
+}
+
+static gmg_status create_levels(gmg_solver *s)
+{
+  GMG_TRY(gmg_hierarchy_create(s));
+  s->mg.levels = s->levels_in_all = s->levels;
+  GMG_TRY(gmg_create_copies(s));
+  if (!s->parts) return GMG_OK;
+  GMG_TRY(gmg_whole_create(s));
+  s->mg.levels = s->levels_in_all = s->levels - 1 + s->whole->levels;
+  return GMG_OK;
+}
+
+/* What depends on the coefficients of all levels, and the fields of the finest. */
+static gmg_status create_rest(gmg_solver *s)
+{
+  if (!s->exec.dry) GMG_TRY(gmg_update_smoothers(s));
+  GMG_TRY(gmg_bottoms_create(s));
+  return create_fine_fields(s);
+}
+
+static void describe_levels(gmg_solver *s)
+{
+  for (int l = 0; l < s->levels_in_all; l++) {
+    const gmg_operator *A = gmg_operator_of_level(s, l);
+    gmg_level_report *r = &s->report[l];
+    for (int a = 0; a < 3; a++) r->n[a] = gmg_unknowns_along(A, a);
+    r->cells = gmg_cells_of_all(A);
+  }
+}
+
 gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *given, const gmg_params *given_params, int dry)
 {
-  GMG_TRY(take_arguments(s, c, given, given_params, dry));
+  GMG_TRY(gmg_agree(c, take_arguments(s, c, given, given_params, dry)));
   const gmg_problem arguments = s->problem, *p = &arguments; /* with the caller's arrays */
   s->context = c;
   s->exec = gmg_exec_make(c, p->type, dry);
   s->exec.bytes = sizeof *s;
   s->levels_exec = &s->exec;
   GMG_TRY(gmg_status_or_failure(s, GMG_OK));
-  GMG_TRY(copy_positions(s));
+  GMG_TRY(gmg_agree(c, cut_and_copy(s)));
+  const gmg_problem mine = gmg_as_mine(s, p);
   s->mg = (gmg_multigrid){.solver = s, .level = s->level, .pre = s->params.pre, .post = s->params.post};
   s->vector = s->exec.vector;
   s->grid = gmg_grid_ops_of(&s->exec);
-  GMG_TRY(gmg_check_coefficients(&s->exec, p, &s->coefficients));
+  GMG_TRY(gmg_agree(c, gmg_check_coefficients(&s->exec, p, &mine, s->part, &s->coefficients)));
   GMG_TRY(gmg_check_symmetry(s, p, &s->coefficients));
   choose_smoother_and_coarsening(s, p);
   choose_for_black_box(s);
@@ -232,17 +273,10 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *gi
   s->mg.up = s->symmetric ? GMG_LEG_UP_REVERSED : GMG_LEG_UP;
   s->clock.timer = -1;
   if (!dry && s->params.report_level_times) GMG_TRY(s->exec.trace->clock_create(c, &s->clock));
-  GMG_TRY(gmg_hierarchy_create(s));
-  s->mg.levels = s->levels;
-  gmg_load_coefficients(s, p);
-  if (!dry) GMG_TRY(gmg_update_smoothers(s));
-  GMG_TRY(gmg_bottoms_create(s));
-  GMG_TRY(create_fine_fields(s));
-  for (int l = 0; l < s->levels; l++) {
-    gmg_level_report *r = &s->report[l];
-    for (int a = 0; a < 3; a++) r->n[a] = s->level[l].A.n[a];
-    r->cells = s->level[l].A.cells;
-  }
+  GMG_TRY(gmg_agree(c, create_levels(s)));
+  gmg_load_coefficients(s, &mine);
+  GMG_TRY(gmg_agree(c, create_rest(s)));
+  describe_levels(s);
   return GMG_OK;
 }
 
@@ -251,6 +285,7 @@ void gmg_solver_release(gmg_solver *s)
   if (!s->context) return; /* nothing to release */
   GMG_WITH_DEVICE(s->context);
   gmg_forget_recordings(s);
+  if (s->whole) gmg_whole_release(s);
   gmg_hierarchy_destroy(s);
   if (s->exec.trace) s->exec.trace->clock_destroy(s->context, &s->clock);
   gmg_exec_release(&s->exec);
@@ -260,12 +295,16 @@ gmg_status gmg_solver_create(gmg_context *context, const gmg_problem *problem, c
 {
   if (solver) *solver = NULL;
   if (!context) return GMG_ERR_ARGUMENT;
-  if (!solver) return gmg_fail(context, GMG_ERR_ARGUMENT, "solver is NULL");
-  GMG_TRY(gmg_check_process(context, "gmg_solver_create", 0));
+  const gmg_status ready = solver ? gmg_check_process(context, "gmg_solver_create", 0)
+                                  : gmg_fail(context, GMG_ERR_ARGUMENT, "solver is NULL");
+  GMG_TRY(gmg_agree(context, ready));
   GMG_WITH_DEVICE(context);
   context->error[0] = 0;
   gmg_solver *s = calloc(1, sizeof *s);
-  if (!s) return gmg_fail(context, GMG_ERR_MEMORY, "solver could not be allocated");
+  const gmg_status room = s ? GMG_OK : gmg_fail(context, GMG_ERR_MEMORY, "solver could not be allocated");
+  const gmg_status together = gmg_agree(context, room);
+  if (together != GMG_OK) free(s);
+  GMG_TRY(together);
   const gmg_status status = gmg_status_or_failure(s, gmg_solver_build(s, context, problem, params, 0));
   if (status != GMG_OK) {
     gmg_solver_destroy(s);
@@ -307,12 +346,14 @@ gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
 {
   if (!s) return GMG_ERR_ARGUMENT;
   if (!r || !z) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", r ? "z" : "r");
-  const gmg_array in = gmg_array_of_f(&s->problem, r), out = gmg_array_of_u(&s->problem, z);
+  const gmg_array in = gmg_array_of_f(&s->mine, r), out = gmg_array_of_u(&s->mine, z);
   if (gmg_overlap(s->problem.type, in, out)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "z = %p overlaps r = %p", z, r);
   GMG_TRY(gmg_check_usable(s, "gmg_precondition"));
   GMG_WITH_DEVICE(s->context);
   GMG_RUNNING(s, "gmg_precondition");
-  gmg_replay(s, precondition, in.values, (void *)out.values);
+  void *u = gmg_place_of_u(s, (void *)out.values);
+  gmg_replay(s, precondition, gmg_take_f(s, in.values), u);
+  gmg_give_u(s, u, (void *)out.values);
   return gmg_status_or_failure(s, GMG_OK);
 }
 
@@ -320,17 +361,19 @@ gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
 {
   if (!s) return GMG_ERR_ARGUMENT;
   if (!f || !u || !r) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", !f ? "f" : !u ? "u" : "r");
-  const gmg_array rhs = gmg_array_of_f(&s->problem, f), at = gmg_array_of_u(&s->problem, u), out = gmg_array_of_f(&s->problem, r);
+  const gmg_array rhs = gmg_array_of_f(&s->mine, f), at = gmg_array_of_u(&s->mine, u), out = gmg_array_of_f(&s->mine, r);
   if (gmg_overlap(s->problem.type, out, at)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p overlaps u = %p", r, u);
   if (gmg_overlap(s->problem.type, out, rhs)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p overlaps f = %p", r, f);
   GMG_TRY(gmg_check_usable(s, "gmg_residual"));
   GMG_WITH_DEVICE(s->context);
-  const void *f_eff = gmg_effective_rhs(s, rhs.values, NULL, NULL);
+  const void *f_eff = gmg_effective_rhs(s, gmg_take_f(s, rhs.values), NULL, NULL), *u_eff = gmg_take_u(s, at.values);
   const gmg_residual_layouts layouts = {gmg_layout_of_rhs(s, f_eff), s->layouts.u, s->layouts.f};
   gmg_operator A = gmg_operator_on_arrays(s, f_eff);
   if (A.caller_layouts || !gmg_is_packed(s->layouts.f)) A.caller_layouts = &layouts;
-  gmg_exchange(&s->exec, &A, at.values);
-  s->op->residual(&s->exec, &A, f_eff, at.values, (void *)out.values);
+  void *r_eff = !s->parts ? (void *)out.values : f_eff == s->f_eff ? s->copies.f : s->f_eff;
+  gmg_exchange(&s->exec, &A, u_eff);
+  s->op->residual(&s->exec, &A, f_eff, u_eff, r_eff);
+  gmg_give_f(s, r_eff, (void *)out.values);
   return gmg_status_or_failure(s, GMG_OK);
 }
 
@@ -362,7 +405,8 @@ gmg_status gmg_flux(gmg_solver *s, const void *u, void *const flux[3], void *con
   GMG_TRY(gmg_check_readable(s, "gmg_flux"));
   if (!s->finest->A.kind->takes_boundary_values)
     return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "gmg_flux: a %s has no fluxes through faces", s->finest->A.kind->name);
-  u = gmg_array_of_u(&s->problem, u).values;
+  if (s->parts) return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "gmg_flux: is not available in several processes yet");
+  u = gmg_array_of_u(&s->mine, u).values;
   GMG_TRY(check_outputs(s, u, flux, gradient));
   GMG_WITH_DEVICE(s->context);
   const gmg_level *L = s->finest;

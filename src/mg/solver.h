@@ -7,6 +7,7 @@
 #include "core/array.h"
 #include "core/backend.h"
 #include "core/comm.h"
+#include "core/part.h"
 #include "smoothers/fused.h"
 #include "smoothers/smoother.h"
 #include "stencil/black_box/black_box.h"
@@ -102,10 +103,22 @@ struct gmg_solver {
   gmg_exec low_exec;     /* for the levels, if corrections are in low precision */
   gmg_exec *levels_exec; /* exec of the levels: &low_exec or &exec */
   gmg_problem problem;   /* resolved; coord, stencil: own copies; of the other arrays only whether they are NULL */
+  gmg_problem mine;      /* problem, with the sizes of this process's arrays */
   gmg_stencil box;       /* problem.stencil, if there is one */
   gmg_coefficients coefficients;
   gmg_residual_layouts layouts; /* of the caller's f and u, whose pointers are to unknown (0, 0, 0), and of own residuals */
   gmg_residual_layouts layouts_with_f_eff; /* of f_eff, of the caller's u, and of own residuals */
+  /* In several processes (parts/parts.h): */
+  int parts;             /* number of levels that are cut: the first ones, or all of `level`. 0: one process holds all */
+  gmg_part *part;        /* [GMG_MAX_LEVELS] this process's part of each */
+  struct {
+    void *f, *u, *beta, *sigma, *beta_face[3]; /* with ghosts */
+    const void *given_f, *given_u;             /* the caller's */
+  } copies;
+  struct gmg_solver *whole; /* of the small levels: its finest is the coarsest of `level` */
+  int levels_in_all;     /* those of `whole` included */
+  const gmg_axis_spec *from; /* the axes of the finest level of such a solver; NULL: the problem's */
+
   int in_place;          /* cycles in the problem's type improve the caller's u. Otherwise they compute corrections in own fields */
   gmg_params params;     /* resolved: with AUTO, zeros and GMG_NONE replaced, except as gmg_smoother_level::params says */
   gmg_medium medium;     /* from which the smoother was chosen */
@@ -171,6 +184,13 @@ static inline void gmg_start_timer(gmg_solver *s, int level)
   if (s->clock.runs) s->exec.trace->start_timer(s->context, &s->clock, level);
 }
 
+/* The operator of level l of all levels: of the whole level where it is gathered, otherwise of this process's part. */
+static inline const gmg_operator *gmg_operator_of_level(const gmg_solver *s, int l)
+{
+  const int gathered = s->levels - 1;
+  return s->whole && l >= gathered ? &s->whole->level[l - gathered].A : &s->level[l].A;
+}
+
 static inline gmg_layout gmg_layout_of_rhs(const gmg_solver *s, const void *f)
 {
   return f == s->f_eff ? s->layouts_with_f_eff.f : s->layouts.f;
@@ -205,6 +225,12 @@ static inline void gmg_loop_project_u(const gmg_solver *s, void *u)
   if (s->singular) s->grid->loop_remove_mean(&s->exec, &A, s->finest->volume, u);
 }
 
+/* ||x||_2 of f, f_eff or u, over all processes. at: its layout */
+static inline double gmg_norm_of_array(const gmg_solver *s, gmg_layout at, const void *x)
+{
+  return s->parts ? gmg_field_norm2(&s->exec, &s->finest->A, x) : gmg_array_norm2(&s->exec, at, x);
+}
+
 /* scale[0] z as a correction of a field in the problem's type. z: a field of a level, or NULL */
 static inline gmg_correction gmg_correction_from_levels(const gmg_solver *s, const void *z, const double *scale)
 {
@@ -227,17 +253,25 @@ gmg_params gmg_params_resolved(const gmg_params *given, const gmg_problem *probl
 
 /* check.c: checks every argument before anything is built, and resolves it. Error texts name the argument and its value.
    stencil: receives the problem's stencil, if there is one; resolved->stencil then points to it. */
+/* The part of gmg_check_problem() that concerns the grid: sizes, mesh widths, walls. */
+gmg_status gmg_check_grid(gmg_context *c, const gmg_problem *given, gmg_problem *resolved, gmg_stencil *stencil);
 gmg_status gmg_check_problem(gmg_context *c, const gmg_problem *given, gmg_problem *resolved, gmg_stencil *stencil);
 gmg_status gmg_check_params(gmg_context *c, const gmg_problem *resolved_problem, const gmg_params *given, gmg_params *copied,
                             gmg_params *resolved); /* copied: given, in a struct of this version */
 
-/* hierarchy/coefficients.c: checks the arrays and refuses bad values; stores them on all levels */
-double gmg_measure_turn(const gmg_exec *e, const gmg_problem *p); /* gmg_medium::turn. At create only: updates keep the smoother */
-double gmg_measure_jumps(const gmg_exec *e, const gmg_problem *p); /* gmg_medium::jumps. At create only */
-gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_coefficients *found);
+/* hierarchy/coefficients.c: checks the arrays and refuses bad values; stores them on all levels. whole: the problem with the sizes
+   of the whole grid; p: with those of the arrays. The measures are taken at create only, because updates keep the smoother. */
+double gmg_measure_turn(const gmg_exec *e, const gmg_problem *whole, const gmg_problem *p); /* gmg_medium::turn */
+double gmg_measure_jumps(const gmg_exec *e, const gmg_problem *p);                          /* gmg_medium::jumps */
+gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *whole, const gmg_problem *p, const gmg_part *part,
+                                  gmg_coefficients *found); /* part: of the finest level; NULL: all */
 /* Refuses a matrix that is not symmetric where the parameters need one, or where it is singular. */
 gmg_status gmg_check_symmetry(const gmg_solver *s, const gmg_problem *p, const gmg_coefficients *found);
 void gmg_load_coefficients(gmg_solver *s, const gmg_problem *p);
+void gmg_coarsen_coefficients(gmg_solver *s); /* the last part of gmg_load_coefficients(): those of the finest level are set */
+
+/* update.c: the shift and the typical couplings of level l */
+void gmg_set_typical(gmg_level *L, int l, const gmg_problem *p, const gmg_coefficients *found);
 
 /* hierarchy/spectrum.c: sets found->spectrum, and refuses a matrix that is not positive definite. Builds and releases a solver with
    the parameters of s, of which it reads nothing else. p: with the caller's arrays */
@@ -271,6 +305,14 @@ static inline int gmg_has_black_box(const gmg_solver *s) { return s->params.coar
 /* solver.c: create on any exec; gmg_plan() uses a dry one. Call gmg_solver_release() even if this fails. */
 gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *p, const gmg_params *params, int dry);
 void gmg_solver_release(gmg_solver *s);
+
+/* With the sizes of this process's arrays: all of them, or its part's. */
+static inline gmg_problem gmg_as_mine(const gmg_solver *s, const gmg_problem *p)
+{
+  gmg_problem q = *p;
+  for (int a = 0; a < 3; a++) q.n[a] = s->mine.n[a];
+  return q;
+}
 
 gmg_medium gmg_medium_of(const gmg_problem *p); /* without what only coefficients tell */
 double gmg_worst_stretch(const gmg_medium *m);  /* of all axes */

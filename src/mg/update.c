@@ -1,5 +1,6 @@
 /* gmg_solver_update(): new coefficients on the same mesh, without allocations. Called through the API. */
 #include "mg/iterate/iterate.h"
+#include "mg/parts/parts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -94,7 +95,7 @@ static gmg_status compare_problems(gmg_context *c, const gmg_problem *now, const
   return compare_presence(c, "sigma", "an array", now->sigma, before->sigma);
 }
 
-static void set_typical(gmg_level *L, int l, const gmg_problem *p, const gmg_coefficients *found)
+void gmg_set_typical(gmg_level *L, int l, const gmg_problem *p, const gmg_coefficients *found)
 {
   L->A.shift = gmg_operator_shift(p) + found->spectrum.correction[l];
   gmg_operator_set_typical(&L->A, L->unit_coupling, L->unit_reaction_from_walls, found->beta_mean);
@@ -115,10 +116,10 @@ static gmg_status check_corrections(gmg_solver *s, const gmg_problem *p, const g
   const gmg_problem before = s->problem;
   const gmg_coefficients found_before = s->coefficients;
   s->problem.shift = p->shift, s->problem.stencil = p->stencil, s->coefficients = *found;
-  set_typical(s->finest, 0, p, found);
+  gmg_set_typical(s->finest, 0, p, found);
   const gmg_status status = s->corrections->check ? s->corrections->check(s) : GMG_OK;
   s->problem = before, s->coefficients = found_before;
-  set_typical(s->finest, 0, &before, &found_before);
+  gmg_set_typical(s->finest, 0, &before, &found_before);
   return status;
 }
 
@@ -128,8 +129,8 @@ static gmg_status take_coefficients(gmg_solver *s, const gmg_problem *p, const g
   s->problem.shift = p->shift;
   if (p->stencil) s->box = *p->stencil;
   s->coefficients = *found;
-  for (int l = 0; l < s->levels; l++) set_typical(&s->level[l], l, p, found);
-  for (int l = 0; l < s->outer_levels; l++) set_typical(&s->outer[l], l, p, found);
+  for (int l = 0; l < s->levels; l++) gmg_set_typical(&s->level[l], l, p, found);
+  for (int l = 0; l < s->outer_levels; l++) gmg_set_typical(&s->outer[l], l, p, found);
   s->singular = gmg_is_singular(&s->problem, found);
   gmg_load_coefficients(s, p);
   GMG_TRY(gmg_update_smoothers(s));
@@ -165,6 +166,16 @@ static gmg_status replace_coefficients(gmg_solver *s, const gmg_problem *p, cons
   return status;
 }
 
+/* All that does not read the arrays. */
+static gmg_status check_given(gmg_solver *s, const gmg_problem *given, gmg_problem *resolved, gmg_stencil *stencil)
+{
+  GMG_TRY(gmg_check_idle(s, "gmg_solver_update"));
+  GMG_TRY(gmg_check_problem(s->context, given, resolved, stencil));
+  const gmg_problem mine = gmg_as_mine(s, resolved);
+  if (s->parts) GMG_TRY(gmg_check_layouts(s->context, &mine));
+  return compare_problems(s->context, resolved, &s->problem);
+}
+
 gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *given)
 {
   gmg_coefficients found;
@@ -172,16 +183,15 @@ gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *given)
   gmg_stencil stencil;
   const gmg_problem *problem = &resolved;
   if (!s) return GMG_ERR_ARGUMENT;
-  GMG_TRY(gmg_check_idle(s, "gmg_solver_update"));
-  GMG_TRY(gmg_check_problem(s->context, given, &resolved, &stencil));
+  GMG_TRY(gmg_agree(s->context, check_given(s, given, &resolved, &stencil)));
   GMG_WITH_DEVICE(s->context);
   GMG_RUNNING(s, "gmg_solver_update");
-  GMG_TRY(compare_problems(s->context, problem, &s->problem));
-  const gmg_status checked = gmg_check_coefficients(&s->exec, problem, &found);
+  const gmg_problem mine = gmg_as_mine(s, problem);
+  const gmg_status checked = gmg_agree(s->context, gmg_check_coefficients(&s->exec, problem, &mine, s->part, &found));
   GMG_TRY(gmg_status_or_failure(s, checked)); /* on a failed device everything reads as NaN */
   GMG_TRY(gmg_check_symmetry(s, problem, &found));
   GMG_TRY(gmg_find_spectrum(s, problem, &found));
   GMG_TRY(check_coarsest(s, problem));
   GMG_TRY(check_corrections(s, problem, &found));
-  return replace_coefficients(s, problem, &found);
+  return replace_coefficients(s, &mine, &found);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Rejects includes that point the wrong way. The order of the house: public headers -> core -> stencil -> smoothers and
-coarse -> mg; demos, bench and study see public headers only, but for the measurement of single operations. Also:
+coarse -> mg, with comm under mg; demos, bench, study and mpi see public headers only, but for the measurement of single operations. Also:
 - src/mg/ holds no #ifdef, no name of a backend, a precision or a smoother, and tests no flag for a precision, a smoother or a fused leg;
   fused legs, sweeps and recordings are used in one place each; mg/cycle does not know mg/iterate;
 - one smoother's folder does not include another's, and relax/, which they share, includes none;
@@ -20,7 +20,9 @@ ALLOWED = {
     "stencil": {"include", "core", "stencil"},
     "smoothers": {"include", "core", "stencil", "smoothers"},
     "coarse": {"include", "core", "stencil", "coarse"},
-    "mg": {"include", "core", "stencil", "smoothers", "coarse", "mg"},
+    "comm": {"include", "core", "comm"},
+    "mg": {"include", "core", "stencil", "smoothers", "coarse", "comm", "mg"},
+    "mpi": {"include", "mpi"},
     "demos": {"include", "media", "demos"},
     "media": {"include", "media"},
     "bench": {"include", "media", "bench"},
@@ -113,7 +115,7 @@ def problems_of_tests(root: pathlib.Path) -> list[str]:
 
 def main(root: pathlib.Path) -> int:
     problems, seen = [], 0
-    for path in sorted(p for d in ("include", "src", "demos", "media", "bench", "study") for p in (root / d).rglob("*")):
+    for path in sorted(p for d in ("include", "src", "mpi", "demos", "media", "bench", "study") for p in (root / d).rglob("*")):
         if path.suffix not in (".c", ".h", ".cu", ".cuh"):
             continue
         seen, nameless = seen + 1, False

@@ -1,6 +1,7 @@
 /* The bottom of a cycle (coarse/bottom.h): the solver of the coarsest grid, or one that processes all small levels at once. Chosen
    at create. Called by the cycle, and at create and update. */
 #include "cycle.h"
+#include "mg/parts/parts.h"
 
 #include <stdio.h>
 
@@ -86,6 +87,12 @@ static gmg_status create_fused_levels(gmg_solver *s)
 
 gmg_status gmg_bottoms_create(gmg_solver *s)
 {
+  if (s->parts) {
+    s->bottom_problem[0].levels = s->whole->levels;
+    s->coarsest_bottom = s->mg.bottom =
+        (gmg_bottom){.level = s->levels - 1, .ops = &gmg_whole_levels, .state = s, .problem = &s->bottom_problem[0]};
+    return gmg_whole_load(s);
+  }
   GMG_TRY(create_coarsest(s));
   return create_fused_levels(s);
 }
@@ -98,6 +105,7 @@ static gmg_status update(gmg_solver *s, const gmg_bottom *b)
 
 gmg_status gmg_bottoms_update(gmg_solver *s)
 {
+  if (s->parts) return gmg_whole_load(s);
   if (s->mg.bottom.level != s->coarsest_bottom.level) GMG_TRY(update(s, &s->mg.bottom));
   return update(s, &s->coarsest_bottom);
 }

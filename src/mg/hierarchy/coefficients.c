@@ -1,6 +1,6 @@
 /* Coefficient arrays: checks them, finds their ranges and means, stores them on the finest level, and coarsens them to all other
    levels by the functions of the kind of operator. Called at create and update. */
-#include "mg/solver.h"
+#include "mg/parts/parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +18,8 @@ static gmg_status name_entry(const gmg_exec *e, const char *name, const gmg_arra
   double value;
   size_t i;
   if (!gmg_find_outside(e, x->layout, x->values, b->least, b->below, &i, &value))
-    return gmg_fail(e->context, GMG_ERR_ARGUMENT, "problem.%s changed while it was read", name);
+    return gmg_fail(e->context, GMG_ERR_ARGUMENT, gmg_is_shared(e->context) ? "%s" : "problem.%s changed while it was read",
+                    gmg_is_shared(e->context) ? "" : name); /* another process has it */
   return gmg_fail(e->context, GMG_ERR_ARGUMENT, "problem.%s[%zu] = %g: must be %s, at least %.3g and below %.3g (so that %s)", name,
                   x->skipped + i, value, b->least > 0 ? "positive" : "finite", b->least, b->below, b->why);
 }
@@ -88,14 +89,14 @@ static gmg_status measure(const gmg_exec *e, const gmg_problem *p, gmg_coefficie
 
 /* How much the axis of strong couplings changes, for gmg_medium. Only coefficients on faces are measured: a value for each unknown
    conducts equally well along all axes. */
-double gmg_measure_turn(const gmg_exec *e, const gmg_problem *p)
+double gmg_measure_turn(const gmg_exec *e, const gmg_problem *whole, const gmg_problem *p)
 {
   double turn = 1;
   for (int a = 0; a < p->dim && p->beta_face[0]; a++)
     for (int b = 0; b < a; b++) {
       const gmg_array x = gmg_coefficients_at_faces(p, a), y = gmg_coefficients_at_faces(p, b);
       const gmg_range r = gmg_array_ops_of(e)->ratios(e, p->n, x.layout, x.values, y.layout, y.values);
-      const gmg_axis_spec along[2] = {gmg_axis_spec_of(p, a), gmg_axis_spec_of(p, b)};
+      const gmg_axis_spec along[2] = {gmg_axis_spec_of(whole, a), gmg_axis_spec_of(whole, b)};
       const double scale = gmg_axis_coupling(&along[0]) / gmg_axis_coupling(&along[1]);
       if (along[0].n > 1 && along[1].n > 1) turn = fmax(turn, fmin(r.most * scale, 1 / (r.least * scale)));
     }
@@ -123,13 +124,22 @@ double gmg_measure_jumps(const gmg_exec *e, const gmg_problem *p)
   return jumps;
 }
 
-static gmg_status check_beta(const gmg_exec *e, const gmg_problem *p, gmg_coefficients *found)
+/* The values of beta whose mean is taken. A face between two parts belongs to the upper one. */
+static gmg_array own_array_of_beta(const gmg_problem *p, const gmg_part *part, int a)
+{
+  gmg_array x = array_of_beta(p, a);
+  if (part && !p->beta && part->at[a] + 1 < part->parts[a]) x.layout.n[a]--;
+  return x;
+}
+
+static gmg_status check_beta(const gmg_exec *e, const gmg_problem *whole, const gmg_problem *p, const gmg_part *part,
+                             gmg_coefficients *found)
 {
   const int arrays = p->beta ? 1 : p->beta_face[0] ? p->dim : 0;
-  bounds b = bounds_of_beta(p);
+  bounds b = bounds_of_beta(whole);
   gmg_range range[3];
   for (int a = 0; a < arrays; a++) {
-    const gmg_array x = array_of_beta(p, a);
+    const gmg_array x = own_array_of_beta(p, part, a);
     GMG_TRY(check_array(e, name_of_beta(p, a), &x, &b, &range[a]));
     found->beta_least = a ? fmin(found->beta_least, range[a].least) : range[a].least;
     found->beta_most = a ? fmax(found->beta_most, range[a].most) : range[a].most;
@@ -143,7 +153,7 @@ static gmg_status check_beta(const gmg_exec *e, const gmg_problem *p, gmg_coeffi
   b.least = found->beta_most / contrast, b.why = why;
   int a = 0;
   while (a + 1 < arrays && range[a].least >= b.least) a++;
-  const gmg_array x = array_of_beta(p, a);
+  const gmg_array x = own_array_of_beta(p, part, a);
   return name_entry(e, name_of_beta(p, a), &x, &b);
 }
 
@@ -184,14 +194,15 @@ static gmg_status check_nearly_singular(const gmg_exec *e, const gmg_problem *p,
                   p->shift, found->sigma_most, robin, size.name, size.weakest, lost);
 }
 
-gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *p, gmg_coefficients *found)
+gmg_status gmg_check_coefficients(const gmg_exec *e, const gmg_problem *whole, const gmg_problem *p, const gmg_part *part,
+                                  gmg_coefficients *found)
 {
   const double largest = gmg_type_traits_of(p->type)->largest / 64;
   double narrowest, widest;
   gmg_range r;
   *found = (gmg_coefficients){.beta_mean = {1, 1, 1}, .beta_least = 1, .beta_most = 1};
-  find_widths(p, &narrowest, &widest);
-  GMG_TRY(check_beta(e, p, found));
+  find_widths(whole, &narrowest, &widest);
+  GMG_TRY(check_beta(e, whole, p, part, found));
   entry_magnitude size = {"beta / h^2", found->beta_least / widest / widest, found->beta_most / narrowest / narrowest};
   GMG_TRY(measure(e, p, found, &size));
   GMG_TRY(check_shift(e, p, size));
@@ -244,15 +255,22 @@ static void coarsen(const gmg_solver *s, const gmg_exec *e, const gmg_level *L, 
   exchange_coefficients(e, &C->A);
 }
 
-void gmg_load_coefficients(gmg_solver *s, const gmg_problem *p)
+void gmg_load_coefficients(gmg_solver *s, const gmg_problem *given)
 {
   gmg_level *fine = s->finest;
   const gmg_operator_kind *kind = fine->A.kind;
   if (s->exec.dry) return;
+  const gmg_problem with_ghosts = gmg_with_ghosts(s, given), *p = &with_ghosts;
   /* a face lies between two unknowns */
   if (p->beta) gmg_exchange(&s->exec, &fine->A, gmg_coefficients_at_unknowns(p, p->beta).values);
   if (kind->load) kind->load(&s->exec, p, &fine->faces, &fine->A);
   exchange_coefficients(&s->exec, &fine->A);
+  gmg_coarsen_coefficients(s);
+}
+
+void gmg_coarsen_coefficients(gmg_solver *s)
+{
+  const gmg_operator_kind *kind = s->finest->A.kind;
   for (int l = 0; l < s->levels; l++) {
     if (l > 0 && l < s->outer_levels) coarsen(s, &s->exec, &s->outer[l - 1], &s->outer[l]);
     if (l >= s->outer_levels && l > 0) coarsen(s, s->levels_exec, &s->level[l - 1], &s->level[l]);

@@ -2,6 +2,7 @@
    maps between levels, fields, smoother states. Also runs on a dry exec (gmg_plan()), which only counts memory. Called by
    solver.c. */
 #include "mg/iterate/iterate.h"
+#include "mg/parts/parts.h"
 
 #include <string.h>
 
@@ -30,6 +31,7 @@ static gmg_status create_faces(gmg_solver *s, gmg_exec *e, gmg_level *L, const g
       L->faces.ghost_u[a][side] = axis[a].ghost_u[side];
       L->faces.ghost_g[a][side] = axis[a].ghost_g[side];
       if (!needed || !L->A.kind->takes_boundary_values || a >= s->problem.dim || s->problem.bc[a][side] == GMG_PERIODIC) continue;
+      if (L->A.part && !gmg_has_wall(L->A.part, a, side)) continue;
       const size_t cells = L->A.cells / L->A.n[a];
       GMG_TRY(gmg_create_field(e, "boundary values", cells, &L->faces.g[a][side]));
       if (!e->dry) e->vector->fill(e, cells, 0, L->faces.g[a][side]);
@@ -47,28 +49,44 @@ static int restrict_by_adjoint(const gmg_solver *s, const int coarsened[3])
   return coloured && coarsened[0] + coarsened[1] + coarsened[2] < 3;
 }
 
-static gmg_status create_operator(gmg_solver *s, gmg_exec *e, gmg_level *L, int l, const gmg_axis axis[3])
+/* whole: the axes of the level; axis: those of this process's part of it */
+static gmg_status create_operator(gmg_solver *s, gmg_exec *e, gmg_level *L, int l, const gmg_axis whole[3], const gmg_axis axis[3])
 {
   const gmg_problem *p = &s->problem;
   const gmg_operator_kind *kind = l > 0 && gmg_has_black_box(s) ? &gmg_box_arrays : gmg_operator_kind_of(p);
   GMG_TRY(gmg_operator_create(e, p, kind, axis, &L->A));
   L->A.shift += s->coefficients.spectrum.correction[l];
+  L->A.part = l < s->parts ? &s->part[l] : NULL;
   L->volume = 1;
   for (int a = 0; a < 3; a++) {
-    L->volume *= gmg_axis_length(&axis[a]);
-    L->axis[a] = axis[a].spec;
-    L->unit_coupling[a] = gmg_axis_coupling(&axis[a].spec) / axis[a].spec.beta;
-    L->unit_reaction_from_walls[a] = axis[a].n == 1 ? axis[a].diag[0] : 0;
+    L->volume *= gmg_axis_length(&whole[a]);
+    L->axis[a] = whole[a].spec;
+    L->unit_coupling[a] = gmg_axis_coupling(&whole[a].spec) / whole[a].spec.beta;
+    L->unit_reaction_from_walls[a] = whole[a].n == 1 ? whole[a].diag[0] : 0;
   }
-  L->volume = gmg_sum_over_processes(e, L->volume);
+  if (!L->A.part) L->volume = gmg_sum_over_processes(e, L->volume);
   gmg_operator_set_typical(&L->A, L->unit_coupling, L->unit_reaction_from_walls, s->coefficients.beta_mean);
   return GMG_OK;
 }
 
+/* The axis of this process's part of a level. An axis that is not cut stays as it is. */
+static gmg_status create_axis_of_part(const gmg_solver *s, const gmg_part *p, int a, const gmg_axis *whole, gmg_axis *x)
+{
+  const int is_cut = gmg_is_cut(p, a), ends[2] = {!is_cut || gmg_has_wall(p, a, 0), !is_cut || gmg_has_wall(p, a, 1)};
+  return gmg_axis_create_part(s->context, whole, gmg_own_span(p, a), ends, x);
+}
+
 gmg_status gmg_create_grid(gmg_solver *s, gmg_exec *e, gmg_level *L, int l, const gmg_axis axis[3], int with_values)
 {
-  GMG_TRY(create_operator(s, e, L, l, axis));
-  return create_faces(s, e, L, axis, with_values);
+  gmg_axis part[3] = {{.n = 0}};
+  gmg_status status = GMG_OK;
+  const gmg_axis *mine = l < s->parts ? part : axis;
+  for (int a = 0; a < 3 && l < s->parts && status == GMG_OK; a++)
+    status = create_axis_of_part(s, &s->part[l], a, &axis[a], &part[a]);
+  if (status == GMG_OK) status = create_operator(s, e, L, l, axis, mine);
+  if (status == GMG_OK) status = create_faces(s, e, L, mine, with_values);
+  for (int a = 0; a < 3; a++) gmg_axis_destroy(&part[a]);
+  return status;
 }
 
 /* Sets how the next coarser level is derived from this one. */
@@ -109,8 +127,17 @@ static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], con
   return gmg_create_field(e, "residual", L->A.cells, &L->r);
 }
 
-/* Builds the maps from a level to the next coarser one and back. */
-static gmg_status create_maps(const gmg_solver *s, gmg_exec *e, gmg_level *L, const gmg_axis fine[3], const gmg_axis coarse[3])
+/* A map between a level and the next coarser one along an axis, or between this process's parts of them. */
+static gmg_status create_map(const gmg_solver *s, gmg_exec *e, gmg_map_kind kind, int l, int a, const gmg_axis *fine,
+                             const gmg_axis *coarse, gmg_map *map)
+{
+  if (l + 1 >= s->parts) return gmg_map_create(e, kind, fine, coarse, map);
+  return gmg_map_create_part(e, kind, fine, coarse, gmg_own_span(&s->part[l], a), gmg_own_span(&s->part[l + 1], a), map);
+}
+
+/* Builds the maps from level l to the next coarser one and back. */
+static gmg_status create_maps(const gmg_solver *s, gmg_exec *e, int l, gmg_level *L, const gmg_axis fine[3],
+                              const gmg_axis coarse[3])
 {
   const int with_fmg = s->params.fmg > 0, faces = L->A.face[0] != NULL;
   const struct {
@@ -125,7 +152,7 @@ static gmg_status create_maps(const gmg_solver *s, gmg_exec *e, gmg_level *L, co
               {faces, GMG_MAP_FACES, L->faces_map}};
   for (int m = 0; m < 5; m++)
     for (int a = 0; a < 3 && maps[m].wanted; a++)
-      GMG_TRY(gmg_map_create(e, maps[m].kind, &fine[a], L->A.coarsened[a] ? &coarse[a] : &fine[a], &maps[m].map[a]));
+      GMG_TRY(create_map(s, e, maps[m].kind, l, a, &fine[a], L->A.coarsened[a] ? &coarse[a] : &fine[a], &maps[m].map[a]));
   return GMG_OK;
 }
 
@@ -134,8 +161,8 @@ static gmg_status connect(gmg_solver *s, int l, const gmg_axis fine[3], const gm
 {
   gmg_level *L = &s->level[l];
   if (gmg_has_black_box(s)) GMG_TRY(gmg_black_box_create(s->levels_exec, &L->A, fine, coarse, &L->black_box));
-  else GMG_TRY(create_maps(s, s->levels_exec, L, fine, coarse));
-  if (l < s->outer_levels && s->params.fmg > 0) GMG_TRY(create_maps(s, &s->exec, &s->outer[l], fine, coarse));
+  else GMG_TRY(create_maps(s, s->levels_exec, l, L, fine, coarse));
+  if (l < s->outer_levels && s->params.fmg > 0) GMG_TRY(create_maps(s, &s->exec, l, &s->outer[l], fine, coarse));
   gmg_choose_legs(&s->mg, l);
   return GMG_OK;
 }
@@ -260,15 +287,20 @@ gmg_status gmg_hierarchy_create(gmg_solver *s)
   gmg_axis_spec now[3], next[3];
   gmg_axis axis[2][3] = {{{.n = 0}}}; /* axes of this level and of the previous one */
   gmg_status status = GMG_OK;
-  for (int a = 0; a < 3; a++) now[a] = gmg_axis_spec_of(&s->problem, a), now[a].beta = s->coefficients.beta_mean[a];
+  for (int a = 0; a < 3; a++) {
+    now[a] = s->from ? s->from[a] : gmg_axis_spec_of(&s->problem, a);
+    now[a].beta = s->coefficients.beta_mean[a];
+  }
   for (int a = 0; a < s->problem.dim && gmg_has_black_box(s); a++) now[a].nested = 1; /* ceil(n / 2) coarse unknowns of n */
   for (int l = 0, more = 1; more && status == GMG_OK; l++) {
     int coarsened[3], stuck;
     gmg_axis *mine = axis[l % 2], *finer = axis[(l + 1) % 2];
     more = next_level(s, l, now, next, coarsened, &stuck);
+    if (more && s->parts) more = gmg_cut_next(s, l, next); /* otherwise a solver of the whole level goes on from here */
     if (!more) memset(coarsened, 0, sizeof coarsened);
-    if (!more) status = check_stuck(s, now, stuck);
+    if (!more && !s->parts) status = check_stuck(s, now, stuck);
     s->levels = l + 1;
+    if (s->parts && status == GMG_OK) status = gmg_create_messages(s, &s->part[l], !more);
     for (int a = 0; a < 3 && status == GMG_OK; a++) status = gmg_axis_create(s->context, &now[a], &mine[a]);
     if (status == GMG_OK) status = create_level(s, l, mine, coarsened);
     if (status == GMG_OK && l == 0 && s->params.fmg > 0) status = create_single_cell_maps(s);

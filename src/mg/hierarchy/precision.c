@@ -92,7 +92,7 @@ static int has_wide_range(const gmg_solver *s)
 static int is_worthwhile(const gmg_solver *s)
 {
   const gmg_params *p = &s->params;
-  const size_t cells = s->finest->A.cells;
+  const size_t cells = gmg_cells_of_all(&s->finest->A);
   const double limit = s->coefficients.beta_most > s->coefficients.beta_least ? MAX_ROUNDING_AUTO_BETA : MAX_ROUNDING_AUTO;
   return cells >= MIN_CELLS && p->max_levels != 1 && p->coarse_cells < cells && !s->symmetric &&
          gmg_builtin_of(p->smoother) && gmg_low_floor(s, &s->finest->A) <= limit && !has_wide_range(s);
@@ -118,7 +118,7 @@ static int measures_rarely(const gmg_solver *s)
   static const size_t MIN_CELLS_MEASURED[2] = {1 << 20, 1 << 23}; /* [gmg_backend] */
   const gmg_params *p = &s->params;
   return s->checks_are_auto && p->check_every == 1 && !p->monitor && p->direct != GMG_DIRECT_ALWAYS &&
-         s->finest->A.cells >= MIN_CELLS_MEASURED[s->context->backend];
+         gmg_cells_of_all(&s->finest->A) >= MIN_CELLS_MEASURED[s->context->backend];
 }
 
 gmg_status gmg_choose_precision(gmg_solver *s)

@@ -155,6 +155,9 @@ gmg_status gmg_find_spectrum(const gmg_solver *s, const gmg_problem *p, gmg_coef
 {
   found->spectrum = (gmg_spectrum){.smallest = NAN};
   if (!gmg_needs_spectrum(p, found)) return GMG_OK;
+  if (s->parts)
+    return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "problem.shift = %g, problem.sigma at least %g: row sums below zero are not "
+                    "available in several processes yet", p->shift, found->sigma_least);
   if (found->asymmetry[0])
     return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s: row sums below zero, shift included, need a symmetric matrix",
                     found->asymmetry);

@@ -16,7 +16,7 @@ static void start(gmg_solver *s, gmg_iteration *it)
   const gmg_operator A = gmg_operator_on_arrays(s, it->f);
   gmg_exchange(&s->exec, &A, it->u);
   s->op->residual(&s->exec, &A, it->f, it->u, s->krylov.r);
-  if (it->wait) it->norm = s->vector->norm2(&s->exec, s->finest->A.cells, s->krylov.r);
+  if (it->wait) it->norm = gmg_field_norm2(&s->exec, &s->finest->A, s->krylov.r);
 }
 
 static double residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
@@ -44,6 +44,7 @@ static void cycle(gmg_solver *s, gmg_iteration *it, int count)
   s->op->cg_direction(e, A, z, s->cg, NULL, p, r, q);
   it->has_direction = 1;
   it->norm = gmg_array_cg_update(e, s->layouts.u, s->cg, p, q, it->u, r, it->wait);
+  if (s->parts && it->wait) it->norm = gmg_field_norm2(e, A, r); /* without ghosts */
 }
 
 static int can_loop(const gmg_solver *s, const gmg_iteration *it)

@@ -18,7 +18,7 @@ static void next_direction(gmg_solver *s)
   const int flexible = s->params.accel == GMG_ACCEL_FLEXIBLE_CG;
   const double *divisor = &s->scales->residual.divisor;
   void *r = L->f, *p = s->krylov.p, *q = s->krylov.q;
-  if (s->levels == 1) {
+  if (s->levels_in_all == 1) {
     e->vector->copy(e, L->A.cells, L->f, r = s->krylov.r); /* the solver of the coarsest grid may change f */
     gmg_forget_directions(s); /* it solves up to rounding, which an earlier direction would only spoil */
   }
@@ -51,6 +51,6 @@ gmg_status gmg_create_directions(gmg_solver *s)
   const size_t cells = s->level[0].A.cells;
   GMG_TRY(gmg_create_field(s->levels_exec, what, cells, &s->krylov.p));
   GMG_TRY(gmg_create_field(s->levels_exec, what, cells, &s->krylov.q));
-  if (s->levels == 1) GMG_TRY(gmg_create_field(s->levels_exec, what, cells, &s->krylov.r));
+  if (s->levels_in_all == 1) GMG_TRY(gmg_create_field(s->levels_exec, what, cells, &s->krylov.r));
   return gmg_create_cg_scalars(s);
 }

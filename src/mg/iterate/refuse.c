@@ -28,13 +28,17 @@ static gmg_status refuse_face(gmg_solver *s, double norm)
 
 gmg_status gmg_refuse_rhs(gmg_solver *s, const void *f, double norm)
 {
-  GMG_TRY(gmg_check_values(&s->exec, s->layouts.f, s->problem.f_layout.first, f, "f", ""));
+  const gmg_array given = gmg_array_of_f(&s->mine, NULL);
+  GMG_TRY(gmg_check_values(&s->exec, given.layout, given.skipped, s->parts ? s->copies.given_f : f, "f", ""));
+  if (s->parts) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s", ""); /* another process has it */
   return refuse_face(s, norm);
 }
 
 gmg_status gmg_refuse_guess(gmg_solver *s, const void *u, double norm)
 {
-  GMG_TRY(gmg_check_values(&s->exec, s->layouts.u, s->problem.u_layout.first, u, "u", " (the guess)"));
+  const gmg_array given = gmg_array_of_u(&s->mine, NULL);
+  GMG_TRY(gmg_check_values(&s->exec, given.layout, given.skipped, s->parts ? s->copies.given_u : u, "u", " (the guess)"));
+  if (s->parts) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s", ""); /* another process has it */
   /* u is in range, but A u is not */
   size_t i;
   const double value = gmg_find_largest(&s->exec, s->layouts.u, u, &i);

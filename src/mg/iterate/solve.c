@@ -1,6 +1,7 @@
 /* gmg_solve(): runs cycles until the residual is small, stops falling at the rounding floor, grows, or max_cycles is reached.
    stepper.c runs the cycles. Called through the API. */
 #include "iterate.h"
+#include "mg/parts/parts.h"
 
 #include <math.h>
 #include <omp.h>
@@ -21,7 +22,7 @@ static gmg_status diverged(gmg_solver *s, gmg_progress *p)
   const void *f;
   void *u;
   p->it.f = p->f;
-  s->corrections->begin_watch(s, &p->it, isfinite(gmg_array_norm2(&s->exec, s->layouts.u, p->it.u)), &f, &u);
+  s->corrections->begin_watch(s, &p->it, isfinite(gmg_norm_of_array(s, s->layouts.u, p->it.u)), &f, &u);
   const gmg_watch seen = gmg_watched_cycle(&s->mg, f, u, s->params.cycle);
   if (seen.level < 0)
     return gmg_fail(s->context, GMG_DIVERGED,
@@ -175,12 +176,12 @@ static gmg_status start(gmg_solver *s, gmg_progress *p)
   p->it.f = gmg_effective_rhs(s, p->f, measured ? &p->mean_removed : NULL, &p->state.f_norm);
   if (measured && !in_one_pass(s)) {
     double *f_norm = &p->state.f_norm;
-    if (isnan(*f_norm)) *f_norm = gmg_array_norm2(&s->exec, gmg_layout_of_rhs(s, p->it.f), p->it.f);
+    if (isnan(*f_norm)) *f_norm = gmg_norm_of_array(s, gmg_layout_of_rhs(s, p->it.f), p->it.f);
     if (!isfinite(*f_norm)) return gmg_refuse_rhs(s, p->f, *f_norm);
   }
   if (q->fmg > 0) return GMG_OK;
   if (s->singular) {
-    const double u_norm = measured ? gmg_array_norm2(&s->exec, s->layouts.u, p->it.u) : 1;
+    const double u_norm = measured ? gmg_norm_of_array(s, s->layouts.u, p->it.u) : 1;
     if (!isfinite(u_norm)) return gmg_refuse_guess(s, p->it.u, u_norm); /* u is unchanged */
     if (u_norm > 0) gmg_project_u(s, p->it.u);
   }
@@ -292,7 +293,7 @@ static void fill_report(const gmg_solver *s, const gmg_progress *p, double secon
                     .history = s->history,
                     .history_length = p->measured > 0 ? p->cycles + 1 : 0,
                     .level = s->report,
-                    .levels = s->levels,
+                    .levels = s->levels_in_all,
                     .singular = s->singular,
                     .mean_removed = p->mean_removed,
                     .direct = s->params.direct == GMG_DIRECT_ALWAYS,
@@ -302,7 +303,7 @@ static void fill_report(const gmg_solver *s, const gmg_progress *p, double secon
 static gmg_status check_call(gmg_solver *s, const void *f, const void *u)
 {
   if (!f || !u) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", f ? "u" : "f");
-  if (gmg_overlap(s->problem.type, gmg_array_of_f(&s->problem, f), gmg_array_of_u(&s->problem, u)))
+  if (gmg_overlap(s->problem.type, gmg_array_of_f(&s->mine, f), gmg_array_of_u(&s->mine, u)))
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u = %p overlaps f = %p", u, f);
   return gmg_check_usable(s, "gmg_solve");
 }
@@ -312,16 +313,19 @@ static gmg_status run_call(gmg_solver *s, const void *f, void *u, gmg_report *re
   GMG_WITH_DEVICE(s->context);
   GMG_RUNNING(s, "gmg_solve");
 
-  gmg_progress p = {.f = gmg_array_of_f(&s->problem, f).values, .true_before = INFINITY, .blown_up = INFINITY};
-  p.it.u = (void *)gmg_array_of_u(&s->problem, u).values;
+  gmg_progress p = {.true_before = INFINITY, .blown_up = INFINITY};
   const double begin = omp_get_wtime();
+  void *given_u = (void *)gmg_array_of_u(&s->mine, u).values;
+  p.f = gmg_take_f(s, gmg_array_of_f(&s->mine, f).values);
+  p.it.u = gmg_take_u(s, given_u);
   const gmg_cycle_kind cycle = s->params.cycle;
   s->context->error[0] = 0;
   start_clock(s);
   gmg_status status = replay_or_solve(s, &p);
   stop_clock(s);
   s->params.cycle = cycle;
-  status = gmg_status_or_failure(s, status);
+  status = gmg_agree(s->context, gmg_status_or_failure(s, status));
+  if (gmg_status_is_outcome(status)) gmg_give_u(s, p.it.u, given_u);
   if (gmg_status_is_outcome(status)) fill_report(s, &p, omp_get_wtime() - begin, report);
   return status;
 }
@@ -330,7 +334,7 @@ gmg_status gmg_solve_sized(gmg_solver *s, const void *f, void *u, gmg_report *re
 {
   /* the report of an error, whether a check or the solve finds it */
   gmg_report r = {.residual0 = NAN, .residual = NAN, .factor = NAN, .target = NAN, .mean_removed = NAN};
-  gmg_status status = s ? check_call(s, f, u) : GMG_ERR_ARGUMENT;
+  gmg_status status = s ? gmg_agree(s->context, check_call(s, f, u)) : GMG_ERR_ARGUMENT;
   if (status == GMG_OK) status = run_call(s, f, u, &r);
   r.status = status;
   if (report) gmg_give_struct(&r, sizeof r, report, size);

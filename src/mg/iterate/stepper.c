@@ -76,7 +76,7 @@ static int resolved_cycles(double rounding, int most)
 static int cycles_at_once(const gmg_solver *s, const gmg_progress *p)
 {
   const int most = s->method->cycles_at_once;
-  if (s->levels == 1 || is_start(s, p)) return 1;
+  if (s->levels_in_all == 1 || is_start(s, p)) return 1;
   const int is_limited = s->method->sums_in_low_precision && !s->checks_are_auto;
   return is_limited ? resolved_cycles(gmg_low_floor(s, &s->finest->A), most) : most;
 }
@@ -97,11 +97,13 @@ static int cycles_to_target(const gmg_solver *s, const gmg_progress *p)
 static void estimate_rounding(gmg_solver *s, gmg_progress *p)
 {
   const gmg_operator *A = &s->finest->A;
-  const gmg_level *C = &s->level[1];
+  const gmg_solver *coarse = s->levels > 1 ? s : s->whole;
+  const gmg_level *C = &coarse->level[1];
   if (p->measured == 1) p->rounding = gmg_low_floor(s, A);
   if (p->cycles == 0 || p->state.rate == 0) return;
   if (p->measured == 2) {
-    const double u = s->levels_exec->vector->norm2(s->levels_exec, C->A.cells, C->u) * sqrt((double)A->cells / (double)C->A.cells);
+    const double finer = (double)gmg_cells_of_all(A) / (double)gmg_cells_of_all(&C->A);
+    const double u = gmg_field_norm2(coarse->levels_exec, &C->A, C->u) * sqrt(finer);
     p->rounding = fmin(p->rounding, gmg_low_floor_of(s, A, u / p->it.corrected_norm / pow(SMOOTH_RATE, p->since - 1)));
   }
   p->rounding *= pow(SMOOTH_RATE, p->since) / p->state.rate;
@@ -112,7 +114,7 @@ static int cycles_to_measure(gmg_solver *s, gmg_progress *p)
 {
   const int every = s->params.check_every, left = s->params.max_cycles - p->cycles;
   int wanted = every - p->cycles % every;
-  if (s->checks_are_auto && every > 1 && s->levels > 1) {
+  if (s->checks_are_auto && every > 1 && s->levels_in_all > 1) {
     if (s->method->sums_in_low_precision) estimate_rounding(s, p);
     wanted = is_start(s, p) ? 1 : cycles_to_target(s, p);
   }

@@ -1,0 +1,120 @@
+/* Copies between the caller's arrays, which contain a process's own unknowns, and fields with ghosts (parts.h). Called by public
+   calls, at create and at update. */
+#include "parts.h"
+
+static int has_parts(const gmg_solver *s) { return s->parts > 0; }
+
+/* The own unknowns of a copy on the finest level, with `extra` more along an axis: faces. */
+static gmg_array own_of(const gmg_solver *s, const void *copy, int axis, size_t extra)
+{
+  const gmg_part *p = &s->part[0];
+  size_t box[3];
+  for (int a = 0; a < 3; a++) box[a] = gmg_own_span(p, a).n + (a == axis ? extra : 0);
+  gmg_array x = {gmg_layout_packed(box), 0, NULL};
+  x.values = (const char *)copy + gmg_offset(x.layout, p->own[0][0], p->own[1][0], p->own[2][0]) * s->exec.real_size;
+  for (int a = 0; a < 3; a++) x.layout.n[a] = p->own[a][1] - p->own[a][0] + (a == axis ? extra : 0);
+  return x;
+}
+
+static void take(const gmg_solver *s, gmg_array from, int axis, size_t extra, void *copy)
+{
+  const gmg_array to = own_of(s, copy, axis, extra);
+  gmg_array_copy(&s->exec, from.layout, from.values, to.layout, (void *)to.values);
+}
+
+static void give(const gmg_solver *s, const void *copy, gmg_array to)
+{
+  const gmg_array from = own_of(s, copy, 0, 0);
+  gmg_array_copy(&s->exec, from.layout, from.values, to.layout, (void *)to.values);
+}
+
+/* Ghosts are read before the first exchange, if only to be multiplied by 0 or to be overwritten: they must be numbers. */
+static gmg_status create_copy(gmg_solver *s, const char *what, size_t n, double value, void **copy)
+{
+  GMG_TRY(gmg_create_field(&s->exec, what, n, copy));
+  if (!s->exec.dry) s->vector->fill(&s->exec, n, value, *copy);
+  return GMG_OK;
+}
+
+gmg_status gmg_create_copies(gmg_solver *s)
+{
+  const gmg_operator *A = &s->finest->A;
+  const gmg_problem *p = &s->problem;
+  if (!has_parts(s)) return GMG_OK;
+  GMG_TRY(create_copy(s, "f with ghosts", A->cells, 0, &s->copies.f));
+  GMG_TRY(create_copy(s, "u with ghosts", A->cells, 0, &s->copies.u));
+  if (p->beta) GMG_TRY(create_copy(s, "beta with ghosts", A->cells, 1, &s->copies.beta));
+  if (p->sigma) GMG_TRY(create_copy(s, "sigma with ghosts", A->cells, 0, &s->copies.sigma));
+  for (int a = 0; a < p->dim && p->beta_face[0]; a++)
+    GMG_TRY(create_copy(s, "beta_face with ghosts", gmg_face_count(A, a), 1, &s->copies.beta_face[a]));
+  return GMG_OK;
+}
+
+const void *gmg_take_f(gmg_solver *s, const void *f)
+{
+  if (!has_parts(s)) return f;
+  const gmg_array from = {gmg_array_of_f(&s->mine, NULL).layout, 0, f};
+  s->copies.given_f = f;
+  take(s, from, 0, 0, s->copies.f);
+  return s->copies.f;
+}
+
+void *gmg_take_u(gmg_solver *s, const void *u)
+{
+  if (!has_parts(s)) return (void *)u;
+  const gmg_array from = {gmg_array_of_u(&s->mine, NULL).layout, 0, u};
+  s->copies.given_u = u;
+  take(s, from, 0, 0, s->copies.u);
+  return s->copies.u;
+}
+
+void *gmg_place_of_u(gmg_solver *s, void *u) { return has_parts(s) ? s->copies.u : u; }
+
+void gmg_give_u(const gmg_solver *s, const void *copy, void *u)
+{
+  const gmg_array to = {gmg_array_of_u(&s->mine, NULL).layout, 0, u};
+  if (has_parts(s)) give(s, copy, to);
+}
+
+void gmg_give_f(const gmg_solver *s, const void *copy, void *r)
+{
+  const gmg_array to = {gmg_array_of_f(&s->mine, NULL).layout, 0, r};
+  if (has_parts(s)) give(s, copy, to);
+}
+
+gmg_problem gmg_with_ghosts(gmg_solver *s, const gmg_problem *p)
+{
+  gmg_problem q = *p;
+  if (!has_parts(s)) return q;
+  q.n[0] = s->finest->A.n[0], q.n[1] = s->finest->A.n[1], q.n[2] = s->finest->A.n[2];
+  q.coefficient_layout = (gmg_array_layout){0};
+  if (p->beta) take(s, gmg_coefficients_at_unknowns(p, p->beta), 0, 0, s->copies.beta), q.beta = s->copies.beta;
+  if (p->sigma) take(s, gmg_coefficients_at_unknowns(p, p->sigma), 0, 0, s->copies.sigma), q.sigma = s->copies.sigma;
+  for (int a = 0; a < p->dim && p->beta_face[0]; a++)
+    take(s, gmg_coefficients_at_faces(p, a), a, 1, s->copies.beta_face[a]), q.beta_face[a] = s->copies.beta_face[a];
+  return q;
+}
+
+size_t gmg_own_face(const gmg_solver *s, int axis)
+{
+  const size_t *n = s->mine.n;
+  return n[0] * n[1] * n[2] / n[axis];
+}
+
+void gmg_take_face(const gmg_solver *s, int axis, const void *g, void *face)
+{
+  if (!has_parts(s)) {
+    s->vector->copy(&s->exec, gmg_own_face(s, axis), g, face);
+    return;
+  }
+  const gmg_part *p = &s->part[0];
+  size_t box[3], own[3], first[3];
+  for (int a = 0; a < 3; a++) {
+    box[a] = a == axis ? 1 : gmg_own_span(p, a).n;
+    own[a] = a == axis ? 1 : p->own[a][1] - p->own[a][0], first[a] = a == axis ? 0 : p->own[a][0];
+  }
+  gmg_layout to = gmg_layout_packed(box);
+  const size_t at = gmg_offset(to, first[0], first[1], first[2]);
+  for (int a = 0; a < 3; a++) to.n[a] = own[a];
+  gmg_array_copy(&s->exec, gmg_layout_packed(own), g, to, (char *)face + at * s->exec.real_size);
+}

@@ -1,0 +1,37 @@
+/* A solver in several processes (core/comm.h): each holds a part of the fine levels, and all hold the whole of the small ones.
+   Private to mg. */
+#ifndef GMG_MG_PARTS_H
+#define GMG_MG_PARTS_H
+
+#include "mg/solver.h"
+
+/* parts.c. Cuts the finest level, if there are several processes, and sets what follows from the sizes of this process's arrays. */
+gmg_status gmg_cut_finest(gmg_solver *s);
+/* Cuts level l + 1, of these axes, like level l. Returns 0 if it is one of the small levels, which all processes hold. */
+int gmg_cut_next(gmg_solver *s, int l, const gmg_axis_spec next[3]);
+/* Allocates what messages of a level need. gathers: the level is gathered. */
+gmg_status gmg_create_messages(gmg_solver *s, gmg_part *p, int gathers);
+
+/* arrays.c. The caller's arrays contain a process's own unknowns. In several processes a solver works on copies with ghosts; alone
+   it works on the caller's arrays. Pointers are to unknown (0, 0, 0). */
+gmg_status gmg_create_copies(gmg_solver *s);
+const void *gmg_take_f(gmg_solver *s, const void *f);
+void *gmg_take_u(gmg_solver *s, const void *u); /* the current values are copied */
+void *gmg_place_of_u(gmg_solver *s, void *u);   /* the current values are not needed */
+void gmg_give_u(const gmg_solver *s, const void *copy, void *u);
+void gmg_give_f(const gmg_solver *s, const void *copy, void *r); /* r: of f's layout */
+/* The problem with coefficient arrays that have ghosts. p: with the caller's arrays. The level must exist. */
+gmg_problem gmg_with_ghosts(gmg_solver *s, const gmg_problem *p);
+/* Boundary values of a face of the box, from those of this process's own unknowns. */
+void gmg_take_face(const gmg_solver *s, int axis, const void *g, void *face);
+/* Number of this process's own unknowns beside a wall. */
+size_t gmg_own_face(const gmg_solver *s, int axis);
+
+/* whole.c: the bottom of a cycle in several processes. It gathers f of a level, and every process solves the whole level by
+   cycles of a solver of its own. */
+extern const gmg_bottom_ops gmg_whole_levels;
+gmg_status gmg_whole_create(gmg_solver *s);
+gmg_status gmg_whole_load(gmg_solver *s); /* after the coefficients of the level have changed */
+void gmg_whole_release(gmg_solver *s);
+
+#endif
