@@ -6,7 +6,7 @@ install(TARGETS gmg_static gmg_shared EXPORT gmgTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES include/gmg.h include/gmg_smoother.h include/gmg_cuda.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES include/gmg.h include/gmg_smoother.h include/gmg_cuda.h include/gmg_transport.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT gmgTargets NAMESPACE gmg:: DESTINATION ${package_dir})
 
 configure_package_config_file(cmake/gmgConfig.cmake.in ${PROJECT_BINARY_DIR}/gmgConfig.cmake
@@ -24,12 +24,17 @@ foreach(kind LIBDIR INCLUDEDIR)
     set(PC_${kind} "${CMAKE_INSTALL_${kind}}")
   endif()
 endforeach()
-foreach(file gmg gmg_fortran)
-  if(file STREQUAL gmg OR GMG_FORTRAN)
-    set(PC_PREFIX "\${pcfiledir}/${up}")
-    configure_file(cmake/${file}.pc.in ${PROJECT_BINARY_DIR}/${file}.pc @ONLY)
-    install(FILES ${PROJECT_BINARY_DIR}/${file}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-  endif()
+set(packages gmg)
+if(GMG_FORTRAN)
+  list(APPEND packages gmg_fortran)
+endif()
+if(GMG_MPI)
+  list(APPEND packages gmg_mpi)
+endif()
+foreach(file ${packages})
+  set(PC_PREFIX "\${pcfiledir}/${up}")
+  configure_file(cmake/${file}.pc.in ${PROJECT_BINARY_DIR}/${file}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${file}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
 if(GMG_NATIVE)

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=(gcc g++ gfortran libc6-dev cmake ninja-build pkg-config libcmocka-dev libhdf5-dev libcjson-dev libpng-dev python3
-  python3-matplotlib python3-h5py doxygen)
+  python3-matplotlib python3-h5py doxygen libopenmpi-dev openmpi-bin)
 
 scripts/install.sh "${packages[@]}"
 
