@@ -250,6 +250,7 @@ static void describe_levels(gmg_solver *s)
 gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *given, const gmg_params *given_params, int dry)
 {
   GMG_TRY(gmg_agree(c, take_arguments(s, c, given, given_params, dry)));
+  GMG_TRY(gmg_check_same(c, &s->problem, &s->params));
   const gmg_problem arguments = s->problem, *p = &arguments; /* with the caller's arrays */
   s->context = c;
   s->exec = gmg_exec_make(c, p->type, dry);

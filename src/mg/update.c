@@ -184,6 +184,7 @@ gmg_status gmg_solver_update(gmg_solver *s, const gmg_problem *given)
   const gmg_problem *problem = &resolved;
   if (!s) return GMG_ERR_ARGUMENT;
   GMG_TRY(gmg_agree(s->context, check_given(s, given, &resolved, &stencil)));
+  GMG_TRY(gmg_check_same(s->context, &resolved, &s->params));
   GMG_WITH_DEVICE(s->context);
   GMG_RUNNING(s, "gmg_solver_update");
   const gmg_problem mine = gmg_as_mine(s, problem);

@@ -107,6 +107,12 @@ static inline double gmg_field_norm2(const gmg_exec *e, const gmg_operator *A, c
   return gmg_array_norm2(e, own.layout, own.values);
 }
 
+/* The norm of x from `norm`, which an operation has computed with the ghosts, if there are any. NaN, which tells more, stays. */
+static inline double gmg_without_ghosts(const gmg_exec *e, const gmg_operator *A, const void *x, double norm)
+{
+  return A->part && norm == norm ? gmg_field_norm2(e, A, x) : norm;
+}
+
 /* Unknowns of the whole level, in all processes. */
 static inline size_t gmg_unknowns_along(const gmg_operator *A, int axis) { return A->part ? A->part->whole[axis] : A->n[axis]; }
 static inline size_t gmg_cells_of_all(const gmg_operator *A)

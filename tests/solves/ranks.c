@@ -165,7 +165,7 @@ typedef struct {
   int exact; /* the smoother does not depend on how the grid is cut: residuals are the same but for rounding */
 } ranks_case;
 
-/* Grids whose first levels are cut: the small ones, of 2^18 unknowns and less, are not. */
+/* Grids whose first levels are cut: the small ones, of 2^15 unknowns and less, are not. */
 static const ranks_case cases[] = {
     {{3, {72, 60, 66}, GMG_CELL, "dddddd"}, 2, {0}, "red_black", GMG_PRECISION_SAME, CONSTANT, GMG_CYCLE_V, GMG_ACCEL_NONE, 1},
     {{3, {72, 61, 67}, GMG_CELL, "dnrdpp"}, 4, {0}, "async", GMG_PRECISION_MIXED, CONSTANT, GMG_CYCLE_W, GMG_ACCEL_NONE, 0},
@@ -350,6 +350,55 @@ static void a_bad_argument_of_one_process_is_an_error_of_all(void **state)
   free(f);
 }
 
+/* Arguments that are right, but not the same in all processes. */
+typedef struct {
+  int row;
+  gmg_status status[3];
+  char text[3][TEXT];
+} differing;
+
+static void create_differing(const gmg_transport *t, void *data)
+{
+  differing *d = data;
+  gmg_context *c = NULL;
+  gmg_solver *s = NULL;
+  const double x[2][4] = {{0, 0.3, 0.6, 1}, {0, 0.3, 0.7, 1}};
+  const double *beta = x[0];
+  gmg_problem p = make_problem(2, 40, 44, 1, GMG_CELL, "dddd");
+  gmg_params q = gmg_params_default();
+  const int other = t->rank == 1;
+  if (d->row == 0 && other) p.n[0] = 41;
+  if (d->row == 1 && other) p.bc[1][0] = GMG_NEUMANN;
+  if (d->row == 2 && other) p.beta = beta;
+  if (d->row == 3 && other) q.post = 3;
+  if (d->row == 4 && other) q.smoother = gmg_smoother_by_name("jacobi");
+  if (d->row == 5) p.n[0] = 3, p.coord[0] = x[other];
+  if (d->row == 6 && other) q.rtol = 1e-3;
+  if (d->row == 7 && other) p.shift = 2;
+  if (gmg_context_create_ranks(t, NULL, 1, &c)) return;
+  d->status[t->rank] = gmg_solver_create(c, &p, &q, &s);
+  snprintf(d->text[t->rank], TEXT, "%s", gmg_context_error(c));
+  gmg_solver_destroy(s);
+  gmg_context_destroy(c);
+}
+
+static void arguments_that_differ_are_refused(void **state)
+{
+  (void)state;
+  static const char *const words[] = {"problem.n[0] = 41 in process 1 differs from 40 in process 0", "problem.bc[1][0]",
+                                      "problem.beta = an array in process 1 differs from NULL", "params.post = 3 in process 1",
+                                      "params.smoother = jacobi in process 1 differs from async in process 0", "a checksum of problem.coord[0]", "params.rtol",
+                                      "problem.shift = 2 in process 1 differs from 0"};
+  for (int i = 0; i < COUNT(words); i++) {
+    differing d = {.row = i};
+    run_ranks(3, create_differing, &d);
+    for (int r = 0; r < 3; r++) {
+      assert_int_equal(d.status[r], GMG_ERR_ARGUMENT);
+      if (!strstr(d.text[r], words[i])) fail_msg("rank %d: \"%s\" is not in \"%s\"", r, words[i], d.text[r]);
+    }
+  }
+}
+
 static void what_cannot_be_cut_is_refused(void **state)
 {
   (void)state;
@@ -480,6 +529,7 @@ int main(void)
                                      cmocka_unit_test(an_update_reaches_all_levels),
                                      cmocka_unit_test(a_bad_value_of_one_process_is_an_error_of_all),
                                      cmocka_unit_test(a_bad_argument_of_one_process_is_an_error_of_all),
+                                     cmocka_unit_test(arguments_that_differ_are_refused),
                                      cmocka_unit_test(what_cannot_be_cut_is_refused),
                                      cmocka_unit_test(the_plan_is_that_of_the_whole_grid),
                                      cmocka_unit_test(boxes_cover_the_grid),

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import tempfile
 
-OFF = ["CUDA", "DEMOS", "TESTS", "BENCH", "STUDY", "FORTRAN", "INSTALL"]
+OFF = ["CUDA", "DEMOS", "TESTS", "BENCH", "STUDY", "FORTRAN", "MPI", "INSTALL"]
 PROGRAM = """
 add_executable(solve_with_toy solve.c)
 target_link_libraries(solve_with_toy PRIVATE gmg_static gmg_flags)

@@ -6,9 +6,13 @@
 
 #include <string.h>
 
+/* In several processes ghosts are sometimes read before they are exchanged, to be multiplied by 0 or overwritten later: they must
+   be numbers. */
 gmg_status gmg_create_field(gmg_exec *e, const char *what, size_t cells, void **p)
 {
-  return gmg_exec_alloc(e, what, cells * e->real_size, p);
+  GMG_TRY(gmg_exec_alloc(e, what, cells * e->real_size, p));
+  if (gmg_is_shared(e->context) && !e->dry) e->vector->fill(e, cells, 0, *p);
+  return GMG_OK;
 }
 
 size_t gmg_padded_cells(const gmg_operator *A) { return (A->n[0] + 2) * (A->n[1] + 2) * (A->n[2] + 2); }
@@ -18,7 +22,7 @@ gmg_status gmg_create_correction_fields(gmg_solver *s, size_t room)
   gmg_level *L = &s->level[0];
   const size_t bytes = L->A.cells * s->levels_exec->real_size;
   GMG_TRY(gmg_create_field(s->levels_exec, "residual to correct from", L->A.cells, &L->f));
-  return gmg_exec_alloc(s->levels_exec, "correction", bytes > room ? bytes : room, &L->u);
+  return gmg_create_field(s->levels_exec, "correction", (bytes > room ? bytes : room) / s->levels_exec->real_size, &L->u);
 }
 
 static gmg_status create_faces(gmg_solver *s, gmg_exec *e, gmg_level *L, const gmg_axis axis[3], int needed)

@@ -43,8 +43,8 @@ static void cycle(gmg_solver *s, gmg_iteration *it, int count)
   gmg_exchange(e, A, z); /* p's ghosts follow from it */
   s->op->cg_direction(e, A, z, s->cg, NULL, p, r, q);
   it->has_direction = 1;
-  it->norm = gmg_array_cg_update(e, s->layouts.u, s->cg, p, q, it->u, r, it->wait);
-  if (s->parts && it->wait) it->norm = gmg_field_norm2(e, A, r); /* without ghosts */
+  const double norm = gmg_array_cg_update(e, s->layouts.u, s->cg, p, q, it->u, r, it->wait);
+  it->norm = gmg_without_ghosts(e, A, r, norm);
 }
 
 static int can_loop(const gmg_solver *s, const gmg_iteration *it)

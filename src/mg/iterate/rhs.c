@@ -9,8 +9,7 @@
 static double remove_mean(gmg_solver *s, const gmg_level *L, const void *f, double *norm)
 {
   const double mean = s->grid->dot(&s->exec, &L->A, f, NULL).re / L->volume;
-  *norm = s->vector->add(&s->exec, L->A.cells, -mean, f, s->f_eff);
-  if (s->parts) *norm = gmg_field_norm2(&s->exec, &L->A, s->f_eff); /* without ghosts */
+  *norm = gmg_without_ghosts(&s->exec, &L->A, s->f_eff, s->vector->add(&s->exec, L->A.cells, -mean, f, s->f_eff));
   const double before = hypot(*norm, mean * sqrt((double)gmg_cells_of_all(&L->A)));
   const double rounding = 64 * gmg_type_traits_of(s->problem.type)->epsilon * before;
   if (isfinite(rounding) && *norm <= rounding) s->vector->fill(&s->exec, L->A.cells, 0, s->f_eff), *norm = 0;

@@ -28,11 +28,11 @@ static void give(const gmg_solver *s, const void *copy, gmg_array to)
   gmg_array_copy(&s->exec, from.layout, from.values, to.layout, (void *)to.values);
 }
 
-/* Ghosts are read before the first exchange, if only to be multiplied by 0 or to be overwritten: they must be numbers. */
-static gmg_status create_copy(gmg_solver *s, const char *what, size_t n, double value, void **copy)
+/* Coefficients must be positive in ghosts, too, before they are exchanged. */
+static gmg_status create_ones(gmg_solver *s, const char *what, size_t n, void **copy)
 {
   GMG_TRY(gmg_create_field(&s->exec, what, n, copy));
-  if (!s->exec.dry) s->vector->fill(&s->exec, n, value, *copy);
+  if (!s->exec.dry) s->vector->fill(&s->exec, n, 1, *copy);
   return GMG_OK;
 }
 
@@ -41,12 +41,12 @@ gmg_status gmg_create_copies(gmg_solver *s)
   const gmg_operator *A = &s->finest->A;
   const gmg_problem *p = &s->problem;
   if (!has_parts(s)) return GMG_OK;
-  GMG_TRY(create_copy(s, "f with ghosts", A->cells, 0, &s->copies.f));
-  GMG_TRY(create_copy(s, "u with ghosts", A->cells, 0, &s->copies.u));
-  if (p->beta) GMG_TRY(create_copy(s, "beta with ghosts", A->cells, 1, &s->copies.beta));
-  if (p->sigma) GMG_TRY(create_copy(s, "sigma with ghosts", A->cells, 0, &s->copies.sigma));
+  GMG_TRY(gmg_create_field(&s->exec, "f with ghosts", A->cells, &s->copies.f));
+  GMG_TRY(gmg_create_field(&s->exec, "u with ghosts", A->cells, &s->copies.u));
+  if (p->beta) GMG_TRY(create_ones(s, "beta with ghosts", A->cells, &s->copies.beta));
+  if (p->sigma) GMG_TRY(create_ones(s, "sigma with ghosts", A->cells, &s->copies.sigma));
   for (int a = 0; a < p->dim && p->beta_face[0]; a++)
-    GMG_TRY(create_copy(s, "beta_face with ghosts", gmg_face_count(A, a), 1, &s->copies.beta_face[a]));
+    GMG_TRY(create_ones(s, "beta_face with ghosts", gmg_face_count(A, a), &s->copies.beta_face[a]));
   return GMG_OK;
 }
 

@@ -12,6 +12,9 @@ int gmg_cut_next(gmg_solver *s, int l, const gmg_axis_spec next[3]);
 /* Allocates what messages of a level need. gathers: the level is gathered. */
 gmg_status gmg_create_messages(gmg_solver *s, gmg_part *p, int gathers);
 
+/* same.c. Refuses arguments that differ between processes. The text names the first one, with both values. */
+gmg_status gmg_check_same(gmg_context *c, const gmg_problem *p, const gmg_params *params);
+
 /* arrays.c. The caller's arrays contain a process's own unknowns. In several processes a solver works on copies with ghosts; alone
    it works on the caller's arrays. Pointers are to unknown (0, 0, 0). */
 gmg_status gmg_create_copies(gmg_solver *s);
