@@ -381,15 +381,15 @@ gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
 /* Outputs of gmg_flux() must not share memory with u or with each other. */
 static gmg_status check_outputs(gmg_solver *s, const void *u, void *const flux[3], void *const gradient[3])
 {
-  const gmg_operator *A = &s->finest->A;
-  const gmg_layout at = s->layouts.u;
+  const gmg_layout at = gmg_array_of_u(&s->mine, NULL).layout;
   const char *begin[7] = {u}, *end[7] = {u};
   end[0] += (gmg_offset(at, at.n[0] - 1, at.n[1] - 1, at.n[2] - 1) + 1) * s->exec.real_size;
   int count = 1;
   for (int i = 0; i < 2 * s->problem.dim; i++) {
     void *const *list = i % 2 ? gradient : flux;
     if (!list || !list[i / 2]) continue;
-    begin[count] = list[i / 2], end[count] = begin[count] + gmg_face_count(A, i / 2) * s->exec.real_size;
+    const size_t faces = gmg_own_face(s, i / 2) * (s->mine.n[i / 2] + 1);
+    begin[count] = list[i / 2], end[count] = begin[count] + faces * s->exec.real_size;
     for (int k = 0; k < count; k++)
       if ((uintptr_t)begin[k] < (uintptr_t)end[count] && (uintptr_t)begin[count] < (uintptr_t)end[k])
         return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s[%d] = %p overlaps %s", i % 2 ? "gradient" : "flux", i / 2,
@@ -399,23 +399,30 @@ static gmg_status check_outputs(gmg_solver *s, const void *u, void *const flux[3
   return GMG_OK;
 }
 
-gmg_status gmg_flux(gmg_solver *s, const void *u, void *const flux[3], void *const gradient[3])
+static gmg_status check_flux(gmg_solver *s, const void *u, void *const flux[3], void *const gradient[3])
 {
-  if (!s) return GMG_ERR_ARGUMENT;
   if (!u) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u is NULL");
   GMG_TRY(gmg_check_readable(s, "gmg_flux"));
   if (!s->finest->A.kind->takes_boundary_values)
     return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "gmg_flux: a %s has no fluxes through faces", s->finest->A.kind->name);
-  if (s->parts) return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "gmg_flux: is not available in several processes yet");
   u = gmg_array_of_u(&s->mine, u).values;
-  GMG_TRY(check_outputs(s, u, flux, gradient));
+  return check_outputs(s, u, flux, gradient);
+}
+
+gmg_status gmg_flux(gmg_solver *s, const void *u, void *const flux[3], void *const gradient[3])
+{
+  if (!s) return GMG_ERR_ARGUMENT;
+  GMG_TRY(gmg_agree(s->context, check_flux(s, u, flux, gradient)));
   GMG_WITH_DEVICE(s->context);
   const gmg_level *L = s->finest;
   const gmg_operator A = gmg_operator_on_arrays(s, s->f_eff);
-  gmg_exchange(&s->exec, &A, u);
+  const void *with_ghosts = gmg_copy_of_u(s, gmg_array_of_u(&s->mine, u).values);
+  gmg_exchange(&s->exec, &A, with_ghosts);
   for (int a = 0; a < s->problem.dim; a++) {
-    void *out[2] = {flux ? flux[a] : NULL, gradient ? gradient[a] : NULL};
-    if (out[0] || out[1]) s->grid->flux(&s->exec, &A, &L->faces, a, u, out[0], out[1]);
+    void *out[2] = {flux ? flux[a] : NULL, gradient ? gradient[a] : NULL}, *faces[2];
+    gmg_places_of_faces(s, out, faces);
+    if (out[0] || out[1]) s->grid->flux(&s->exec, &A, &L->faces, a, with_ghosts, faces[0], faces[1]);
+    gmg_give_faces(s, a, faces, out);
   }
   return gmg_status_or_failure(s, GMG_OK);
 }

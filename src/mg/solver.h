@@ -112,7 +112,7 @@ struct gmg_solver {
   int parts;             /* number of levels that are cut: the first ones, or all of `level`. 0: one process holds all */
   gmg_part *part;        /* [GMG_MAX_LEVELS] this process's part of each */
   struct {
-    void *f, *u, *beta, *sigma, *beta_face[3]; /* with ghosts */
+    void *f, *u, *beta, *sigma, *beta_face[3], *flux_u, *flux[2]; /* with ghosts */
     const void *given_f, *given_u;             /* the caller's */
   } copies;
   struct gmg_solver *whole; /* of the small levels: its finest is the coarsest of `level` */

@@ -293,6 +293,54 @@ static void an_update_reaches_all_levels(void **state)
   free(f), free(beta), free(twice), free(j.u);
 }
 
+/* --- fluxes --------------------------------------------------------------------------------------------------------------------- */
+
+static double *all_flux[2][3], *all_gradient[2][3]; /* of several processes, of one */
+
+static gmg_status find_fluxes(const job *j, int rank, gmg_context *c, gmg_solver *s, const gmg_problem *mine, const double *f, double *u)
+{
+  const box b = box_of(c, &j->problem);
+  double *flux[3], *gradient[3];
+  (void)mine, (void)rank;
+  for (int a = 0; a < 3; a++) flux[a] = take(&b, a, NULL), gradient[a] = take(&b, a, NULL);
+  gmg_status status = gmg_flux(s, f, (void *const *)flux, (void *const *)gradient); /* of f, which all have alike */
+  for (int a = 0; a < 3; a++) {
+    copy_box(&b, a, all_flux[0][a], flux[a], 0), copy_box(&b, a, all_gradient[0][a], gradient[a], 0);
+    free(flux[a]), free(gradient[a]);
+  }
+  if (!status && gmg_flux(s, rank == 1 ? NULL : u, NULL, NULL) != GMG_ERR_ARGUMENT) status = GMG_ERR_IO;
+  return status;
+}
+
+static void fluxes_are_those_of_one_process(void **state)
+{
+  (void)state;
+  static const ranks_case k = {{3, {72, 61, 68}, GMG_CELL, "drnnpp"}, 8, {0}, "red_black", GMG_PRECISION_SAME, BETA, GMG_CYCLE_V,
+                               GMG_ACCEL_FLEXIBLE_CG, 1};
+  job j = job_of(&k);
+  const size_t n = unknowns(&j.problem), all[3] = {72, 61, 68};
+  double *f = field(n, 1), *beta = positive(n, 2);
+  j.f = f, j.beta = beta, j.then = find_fluxes;
+  for (int a = 0; a < 3; a++) {
+    const size_t along[3] = {all[0] + (a == 0), all[1] + (a == 1), all[2] + (a == 2)};
+    for (int i = 0; i < 2; i++) all_flux[i][a] = field(cells_of(along), 0), all_gradient[i][a] = field(cells_of(along), 0);
+  }
+  alone one = solve_alone(&j);
+  assert_int_equal(gmg_flux(one.solver, f, (void *const *)all_flux[1], (void *const *)all_gradient[1]), GMG_OK);
+  run_ranks(k.ranks, solve_part, &j);
+  for (int r = 0; r < k.ranks; r++)
+    if (j.status[r]) fail_msg("rank %d: %s", r, j.text[r]);
+  for (int a = 0; a < 3; a++) {
+    const size_t count = n / all[a] * (all[a] + 1);
+    assert_true(norm2(all_flux[1][a], count) > 0);
+    assert_memory_equal(all_flux[0][a], all_flux[1][a], count * sizeof(double));
+    assert_memory_equal(all_gradient[0][a], all_gradient[1][a], count * sizeof(double));
+    for (int i = 0; i < 2; i++) free(all_flux[i][a]), free(all_gradient[i][a]);
+  }
+  end_alone(&one);
+  free(f), free(beta);
+}
+
 /* --- errors --------------------------------------------------------------------------------------------------------------------- */
 
 static void expect_error(const job *j, int ranks, gmg_status status, const char *words)
@@ -445,7 +493,6 @@ static gmg_status compare_plan(const job *j, int rank, gmg_context *c, gmg_solve
     for (int a = 0; a < 3; a++)
       if (plan.level[l].n[a] != j->report[rank].level[l].n[a]) return GMG_ERR_IO;
   if (plan.level[0].n[0] != j->problem.n[0] || plan.level[0].n[1] != j->problem.n[1]) return GMG_ERR_IO;
-  if (gmg_flux(s, u, NULL, NULL) != GMG_ERR_UNSUPPORTED) return GMG_ERR_IO;
   negative.shift = -1;
   return gmg_solver_update(s, &negative);
 }
@@ -527,6 +574,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(all_cuts_solve_alike),
                                      cmocka_unit_test(an_update_reaches_all_levels),
+                                     cmocka_unit_test(fluxes_are_those_of_one_process),
                                      cmocka_unit_test(a_bad_value_of_one_process_is_an_error_of_all),
                                      cmocka_unit_test(a_bad_argument_of_one_process_is_an_error_of_all),
                                      cmocka_unit_test(arguments_that_differ_are_refused),

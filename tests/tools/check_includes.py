@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Rejects includes that point the wrong way. The order of the house: public headers -> core -> stencil -> smoothers and
-coarse -> mg, with comm under mg; demos, bench, study and mpi see public headers only, but for the measurement of single operations. Also:
+coarse -> mg, with comm under mg; demos, bench, study and mpi see public headers only (bench those of mpi, too), but for the measurement of single operations. Also:
 - src/mg/ holds no #ifdef, no name of a backend, a precision or a smoother, and tests no flag for a precision, a smoother or a fused leg;
   fused legs, sweeps and recordings are used in one place each; mg/cycle does not know mg/iterate;
 - one smoother's folder does not include another's, and relax/, which they share, includes none;
@@ -25,7 +25,7 @@ ALLOWED = {
     "mpi": {"include", "mpi"},
     "demos": {"include", "media", "demos"},
     "media": {"include", "media"},
-    "bench": {"include", "media", "bench"},
+    "bench": {"include", "media", "mpi", "bench"},
     "study": {"include", "demos", "bench", "study"},
 }
 MEASURES_INSIDE = {"bench/gpu_operations.c", "bench/gpu_cublas.c"}
@@ -126,7 +126,7 @@ def main(root: pathlib.Path) -> int:
             include = INCLUDE.match(line)
             if include:
                 name = include.group(1)
-                target = target_of(name, path, [root / "include", root / "src", root / "media"])
+                target = target_of(name, path, [root / "include", root / "src", root / "media", root / "mpi"])
                 if target:
                     to = room_of(target, root.resolve())
                 else:

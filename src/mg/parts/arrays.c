@@ -36,6 +36,16 @@ static gmg_status create_ones(gmg_solver *s, const char *what, size_t n, void **
   return GMG_OK;
 }
 
+/* Room for fluxes and gradients on the faces across one axis, and for u: a monitor may ask for them during a solve. */
+static gmg_status create_room_for_flux(gmg_solver *s)
+{
+  size_t most = 0;
+  for (int a = 0; a < s->problem.dim; a++) most = gmg_face_count(&s->finest->A, a) > most ? gmg_face_count(&s->finest->A, a) : most;
+  GMG_TRY(gmg_create_field(&s->exec, "u with ghosts for fluxes", s->finest->A.cells, &s->copies.flux_u));
+  GMG_TRY(gmg_create_field(&s->exec, "fluxes with ghosts", most, &s->copies.flux[0]));
+  return gmg_create_field(&s->exec, "gradients with ghosts", most, &s->copies.flux[1]);
+}
+
 gmg_status gmg_create_copies(gmg_solver *s)
 {
   const gmg_operator *A = &s->finest->A;
@@ -43,6 +53,7 @@ gmg_status gmg_create_copies(gmg_solver *s)
   if (!has_parts(s)) return GMG_OK;
   GMG_TRY(gmg_create_field(&s->exec, "f with ghosts", A->cells, &s->copies.f));
   GMG_TRY(gmg_create_field(&s->exec, "u with ghosts", A->cells, &s->copies.u));
+  GMG_TRY(create_room_for_flux(s));
   if (p->beta) GMG_TRY(create_ones(s, "beta with ghosts", A->cells, &s->copies.beta));
   if (p->sigma) GMG_TRY(create_ones(s, "sigma with ghosts", A->cells, &s->copies.sigma));
   for (int a = 0; a < p->dim && p->beta_face[0]; a++)
@@ -66,6 +77,30 @@ void *gmg_take_u(gmg_solver *s, const void *u)
   s->copies.given_u = u;
   take(s, from, 0, 0, s->copies.u);
   return s->copies.u;
+}
+
+const void *gmg_copy_of_u(gmg_solver *s, const void *u)
+{
+  if (!has_parts(s)) return u;
+  const gmg_array from = {gmg_array_of_u(&s->mine, NULL).layout, 0, u};
+  take(s, from, 0, 0, s->copies.flux_u);
+  return s->copies.flux_u;
+}
+
+void gmg_places_of_faces(const gmg_solver *s, void *const out[2], void *faces[2])
+{
+  for (int i = 0; i < 2; i++) faces[i] = has_parts(s) && out[i] ? s->copies.flux[i] : out[i];
+}
+
+void gmg_give_faces(const gmg_solver *s, int axis, void *const faces[2], void *const out[2])
+{
+  size_t n[3];
+  for (int a = 0; a < 3; a++) n[a] = s->mine.n[a] + (a == axis);
+  for (int i = 0; i < 2 && has_parts(s); i++) {
+    if (!out[i]) continue;
+    const gmg_array from = own_of(s, faces[i], axis, 1);
+    gmg_array_copy(&s->exec, from.layout, from.values, gmg_layout_packed(n), out[i]);
+  }
 }
 
 void *gmg_place_of_u(gmg_solver *s, void *u) { return has_parts(s) ? s->copies.u : u; }
