@@ -10,7 +10,7 @@
    - a sweep relaxes ghosts again instead of asking for them after every step or colour. It reads u in as many layers as it relaxes,
      and f in one less. The number of ghost planes follows from the smoother's parameters (gmg_builtin_smoother::ghosts). Sweeps
      made of the operator's operations exchange before each of them (gmg_level_residual()). An asynchronous sweep has blocks of
-     the process's own unknowns alone, and sees ghosts as values of other blocks, which may be old.
+     the process's own unknowns alone, and sees ghosts as values of other blocks; it exchanges them before each pass.
    - restrict_residual() computes the residual on one layer of ghosts, from two layers of u and one of f.
    - correct_residual() and loop_residual() correct one layer of u, from one layer of the correction.
    - interpolated_residual() interpolates one layer of u, from the ghosts of the coarse field.

@@ -250,7 +250,8 @@ static void compare(const ranks_case *k, int number)
 static void all_cuts_solve_alike(void **state)
 {
   (void)state;
-  for (int i = 0; i < COUNT(cases); i++) compare(&cases[i], i);
+  for (int i = 0; i < COUNT(cases); i++)
+    if (!SANITIZED || i % 3 == 1) compare(&cases[i], i);
 }
 
 /* --- update --------------------------------------------------------------------------------------------------------------------- */

@@ -14,6 +14,8 @@
 #include "schedule.h"
 #include "tile_relax.h"
 
+#include "core/comm.h"
+
 /* Long lines. 32 of them in six planes fit in a megabyte of cache. */
 static const size_t preferred_block[4][3] = {{0}, {2048, 1, 1}, {1024, 64, 1}, {256, 32, 64}};
 
@@ -199,21 +201,27 @@ static void run_blocks(const async_state *s, const gmg_smoother_level *l, size_t
   run_in_threads(l, s->threads, passes * s->blocks.total, &x, relax_blocks);
 }
 
-static void run_passes(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed)
+/* One pass after the other. Before each but the first, ghosts are exchanged; fresh: the first needs no exchange, either. */
+static void run_single_passes(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u,
+                              int reversed, int fresh)
 {
-  if (!s->before) {
-    run_blocks(s, l, passes, f, u, u, reversed);
-    return;
-  }
   for (size_t p = 0; p < passes; p++) {
-    l->exec->vector->copy(l->exec, l->A->cells, u, s->before);
-    run_blocks(s, l, 1, f, s->before, u, reversed);
+    if (l->A->part && (p > 0 || !fresh)) gmg_exchange(l->exec, l->A, u);
+    if (s->before) l->exec->vector->copy(l->exec, l->A->cells, u, s->before);
+    run_blocks(s, l, 1, f, s->before ? s->before : u, u, reversed);
   }
+}
+
+static void run_passes(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed,
+                       int fresh)
+{
+  if (s->before || l->A->part) run_single_passes(l, s, passes, f, u, reversed, fresh);
+  else run_blocks(s, l, passes, f, u, u, reversed);
 }
 
 static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
-  run_passes(l, state, (size_t)(steps * l->params->async.passes), f, u, leg == GMG_LEG_UP_REVERSED);
+  run_passes(l, state, (size_t)(steps * l->params->async.passes), f, u, leg == GMG_LEG_UP_REVERSED, 1);
 }
 
 /* In the first pass every block sees zeros around it, as in the deterministic twin. It reads only f, shares nothing, and its first
@@ -224,12 +232,11 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void
   const async_state *s = state;
   const size_t passes = (size_t)(steps * l->params->async.passes);
   const int reversed = leg == GMG_LEG_UP_REVERSED, fresh = l->params->async.overlap == 0 && !s->before;
-  if (l->A->part && passes > 1) l->exec->vector->fill(l->exec, l->A->cells, 0, u); /* later passes read ghosts */
   if (fresh)
     l->exec->vector->fill(l->exec, l->A->cells, 0, u);
   else
     run_blocks(s, l, 1, f, NULL, u, reversed);
-  if (passes > 1 || fresh) run_passes(l, s, fresh ? passes : passes - 1, f, u, reversed);
+  if (passes > 1 || fresh) run_passes(l, s, fresh ? passes : passes - 1, f, u, reversed, fresh);
 }
 
 const gmg_smoother_ops R(gmg_async_host) = {
