@@ -492,8 +492,8 @@ GMG_API int gmg_context_threads(const gmg_context *context);
 
 /** The unknowns whose values this process passes to gmg: a box of the problem's grid. A context of one process has all of them. In
  *  several processes (gmg_mpi.h, gmg_transport.h) gmg_problem::n is the size of the whole grid, but every array contains the values
- *  of this box alone: f, u, beta, beta_face (one more along its axis), sigma, and boundary values. Reads only dim, n and the
- *  boundary conditions.
+ *  of this box alone: f, u, beta, beta_face (one more along its axis), sigma, and boundary values. Reads the sizes, the
+ *  mesh and the walls of the problem. Unlike all other calls in several processes it is not collective.
  *  @param context from gmg_context_create_host(), _mpi() or _ranks()   @param problem its arrays may be NULL
  *  @param[out] first the first unknown of the box along each axis   @param[out] n the number of its unknowns along each axis
  *  @return GMG_OK, or GMG_ERR_ARGUMENT or GMG_ERR_UNSUPPORTED if the grid cannot be cut for so many processes */

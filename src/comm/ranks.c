@@ -250,10 +250,14 @@ gmg_status gmg_context_create_ranks(const gmg_transport *t, const int cut[3], in
 {
   if (context) *context = NULL;
   if (!t || t->ranks < 1 || t->rank < 0 || t->rank >= t->ranks || !t->shift || !t->all_gather) return GMG_ERR_ARGUMENT;
-  gmg_status status = !context || !is_cut_for(cut, t->ranks) ? GMG_ERR_ARGUMENT : create(t, cut, threads, context);
-  int *all = calloc((size_t)t->ranks, sizeof *all), mine = (int)status, worst = GMG_ERR_MEMORY;
-  if (all) t->all_gather(t->data, &mine, all, sizeof mine), worst = GMG_OK;
-  for (int i = 0; all && i < t->ranks && worst == GMG_OK; i++) worst = all[i];
+  const gmg_status status = !context || !is_cut_for(cut, t->ranks) ? GMG_ERR_ARGUMENT : create(t, cut, threads, context);
+  const int mine[4] = {(int)status, cut ? cut[0] : 0, cut ? cut[1] : 0, cut ? cut[2] : 0};
+  int(*all)[4] = calloc((size_t)t->ranks, sizeof *all), worst = GMG_ERR_MEMORY;
+  if (all) t->all_gather(t->data, mine, all, sizeof mine), worst = GMG_OK;
+  for (int i = 0; all && i < t->ranks && worst == GMG_OK; i++) worst = all[i][0];
+  if (worst == GMG_OK && all) /* all have the same cut */
+    for (int i = 1; i < t->ranks; i++)
+      if (memcmp(all[i] + 1, all[0] + 1, 3 * sizeof(int)) != 0) worst = GMG_ERR_ARGUMENT;
   free(all);
   if (worst == GMG_OK) return GMG_OK;
   if (context && *context) { /* the transport stays the caller's */

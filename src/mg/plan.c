@@ -124,8 +124,8 @@ gmg_status gmg_plan_sized(gmg_context *context, const gmg_problem *problem, cons
 {
   gmg_plan_info info = {0};
   if (!context) return GMG_ERR_ARGUMENT;
-  if (!to) return gmg_fail(context, GMG_ERR_ARGUMENT, "info is NULL");
-  GMG_TRY(gmg_check_process(context, "gmg_plan", 0));
+  const gmg_status ready = to ? gmg_check_process(context, "gmg_plan", 0) : gmg_fail(context, GMG_ERR_ARGUMENT, "info is NULL");
+  GMG_TRY(gmg_agree(context, ready));
   GMG_WITH_DEVICE(context);
   gmg_solver *s = calloc(1, sizeof *s);
   if (!s) return gmg_fail(context, GMG_ERR_MEMORY, "plan could not be allocated");

@@ -343,13 +343,19 @@ static void precondition(gmg_solver *s, const void *r, void *z)
   gmg_project_u(s, z);
 }
 
-gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
+static gmg_status check_precondition(gmg_solver *s, const void *r, const void *z)
 {
-  if (!s) return GMG_ERR_ARGUMENT;
   if (!r || !z) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", r ? "z" : "r");
   const gmg_array in = gmg_array_of_f(&s->mine, r), out = gmg_array_of_u(&s->mine, z);
   if (gmg_overlap(s->problem.type, in, out)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "z = %p overlaps r = %p", z, r);
-  GMG_TRY(gmg_check_usable(s, "gmg_precondition"));
+  return gmg_check_usable(s, "gmg_precondition");
+}
+
+gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
+{
+  if (!s) return GMG_ERR_ARGUMENT;
+  GMG_TRY(gmg_agree(s->context, check_precondition(s, r, z)));
+  const gmg_array in = gmg_array_of_f(&s->mine, r), out = gmg_array_of_u(&s->mine, z);
   GMG_WITH_DEVICE(s->context);
   GMG_RUNNING(s, "gmg_precondition");
   void *u = gmg_place_of_u(s, (void *)out.values);
@@ -358,14 +364,20 @@ gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
   return gmg_status_or_failure(s, GMG_OK);
 }
 
-gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
+static gmg_status check_residual(gmg_solver *s, const void *f, const void *u, const void *r)
 {
-  if (!s) return GMG_ERR_ARGUMENT;
   if (!f || !u || !r) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", !f ? "f" : !u ? "u" : "r");
   const gmg_array rhs = gmg_array_of_f(&s->mine, f), at = gmg_array_of_u(&s->mine, u), out = gmg_array_of_f(&s->mine, r);
   if (gmg_overlap(s->problem.type, out, at)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p overlaps u = %p", r, u);
   if (gmg_overlap(s->problem.type, out, rhs)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p overlaps f = %p", r, f);
-  GMG_TRY(gmg_check_usable(s, "gmg_residual"));
+  return gmg_check_usable(s, "gmg_residual");
+}
+
+gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
+{
+  if (!s) return GMG_ERR_ARGUMENT;
+  GMG_TRY(gmg_agree(s->context, check_residual(s, f, u, r)));
+  const gmg_array rhs = gmg_array_of_f(&s->mine, f), at = gmg_array_of_u(&s->mine, u), out = gmg_array_of_f(&s->mine, r);
   GMG_WITH_DEVICE(s->context);
   const void *f_eff = gmg_effective_rhs(s, gmg_take_f(s, rhs.values), NULL, NULL), *u_eff = gmg_take_u(s, at.values);
   const gmg_residual_layouts layouts = {gmg_layout_of_rhs(s, f_eff), s->layouts.u, s->layouts.f};

@@ -382,6 +382,10 @@ static gmg_status bad_calls(const job *j, int rank, gmg_context *c, gmg_solver *
   gmg_problem other = *mine;
   if (gmg_solve(s, rank == 2 ? NULL : f, u, NULL) != GMG_ERR_ARGUMENT) return GMG_ERR_IO;
   if (strcmp(gmg_context_error(c), "rank 2: f is NULL") != 0) return GMG_ERR_IO;
+  if (gmg_precondition(s, rank == 1 ? NULL : f, u) != GMG_ERR_ARGUMENT) return GMG_ERR_IO;
+  if (gmg_residual(s, f, rank == 1 ? NULL : u, u) != GMG_ERR_ARGUMENT) return GMG_ERR_IO;
+  gmg_plan_info plan;
+  if (gmg_plan(c, mine, &j->params, rank == 1 ? NULL : &plan) != GMG_ERR_ARGUMENT) return GMG_ERR_IO;
   if (gmg_set_boundary_constant(s, rank == 1 ? 7 : 0, 0, 1) != GMG_ERR_ARGUMENT) return GMG_ERR_IO;
   if (gmg_set_boundary_values(s, 0, 1, NULL) != GMG_ERR_ARGUMENT) return GMG_ERR_IO; /* two processes have this wall */
   if (rank == 3) other.shift = NAN;
@@ -424,7 +428,9 @@ static void create_differing(const gmg_transport *t, void *data)
   if (d->row == 5) p.n[0] = 3, p.coord[0] = x[other];
   if (d->row == 6 && other) q.rtol = 1e-3;
   if (d->row == 7 && other) p.shift = 2;
-  if (gmg_context_create_ranks(t, NULL, 1, &c)) return;
+  const int slabs[3] = {1, 3, 1};
+  d->status[t->rank] = gmg_context_create_ranks(t, d->row == 8 && other ? slabs : NULL, 1, &c);
+  if (!c) return;
   d->status[t->rank] = gmg_solver_create(c, &p, &q, &s);
   snprintf(d->text[t->rank], TEXT, "%s", gmg_context_error(c));
   gmg_solver_destroy(s);
@@ -437,7 +443,7 @@ static void arguments_that_differ_are_refused(void **state)
   static const char *const words[] = {"problem.n[0] = 41 in process 1 differs from 40 in process 0", "problem.bc[1][0]",
                                       "problem.beta = an array in process 1 differs from NULL", "params.post = 3 in process 1",
                                       "params.smoother = jacobi in process 1 differs from async in process 0", "a checksum of problem.coord[0]", "params.rtol",
-                                      "problem.shift = 2 in process 1 differs from 0"};
+                                      "problem.shift = 2 in process 1 differs from 0", "" /* another cut: no context */};
   for (int i = 0; i < COUNT(words); i++) {
     differing d = {.row = i};
     run_ranks(3, create_differing, &d);

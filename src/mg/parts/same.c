@@ -91,7 +91,10 @@ static gmg_status compare_options(gmg_context *c, int rank, const gmg_params *p,
 static gmg_status compare_params(gmg_context *c, int rank, const gmg_params *p, const gmg_params *q)
 {
   const gmg_builtin_smoother *b;
-  GMG_TRY(compare_presence(c, rank, "params.monitor", p->monitor ? "" : NULL, q->monitor ? "" : NULL));
+  if (!p->monitor != !q->monitor)
+    return refuse(c, rank, "params.monitor", p->monitor ? "a function" : "NULL", q->monitor ? "a function" : "NULL");
+  GMG_TRY(compare(c, rank, "params.async.seed", (double)p->async.seed, (double)q->async.seed));
+  for (int a = 0; a < 3; a++) GMG_TRY(compare(c, rank, "params.async.block", (double)p->async.block[a], (double)q->async.block[a]));
   GMG_TRY(compare(c, rank, "params.coarse_cells", (double)p->coarse_cells, (double)q->coarse_cells));
   GMG_TRY(compare_options(c, rank, p, q, gmg_cycle_options));
   for (int i = 0; (b = gmg_builtin_at(i)) != NULL; i++) GMG_TRY(compare_options(c, rank, p, q, b->options));
