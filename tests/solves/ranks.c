@@ -564,7 +564,7 @@ static void boxes_cover_the_grid(void **state)
 static void one_process_has_all(void **state)
 {
   (void)state;
-  gmg_context *c;
+  gmg_context *c, *none;
   const gmg_problem p = make_problem(2, 30, 20, 1, GMG_CELL, "dddd");
   size_t first[3], n[3];
   assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
@@ -573,7 +573,7 @@ static void one_process_has_all(void **state)
   assert_int_equal(gmg_local_box(c, &p, NULL, n), GMG_ERR_ARGUMENT);
   assert_int_equal(gmg_local_box(c, NULL, first, n), GMG_ERR_ARGUMENT);
   assert_int_equal(gmg_local_box(NULL, &p, first, n), GMG_ERR_ARGUMENT);
-  assert_int_equal(gmg_context_create_ranks(NULL, NULL, 1, &c), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_context_create_ranks(NULL, NULL, 1, &none), GMG_ERR_ARGUMENT);
   gmg_context_destroy(c);
 }
 
