@@ -22,7 +22,6 @@ static gmg_status pass_on(gmg_solver *s, gmg_status status)
 
 static gmg_status build(gmg_solver *s, gmg_solver *w)
 {
-  const gmg_level *L = &s->level[s->levels - 1];
   w->exec = gmg_exec_make(w->context, s->levels_exec->type, s->exec.dry);
   w->exec.owner = &s->exec;
   w->levels_exec = &w->exec;
@@ -43,9 +42,7 @@ static gmg_status build(gmg_solver *s, gmg_solver *w)
   gmg_level *finest = &w->level[0];
   const size_t cells = finest->A.cells;
   GMG_TRY(gmg_create_field(&w->exec, "right-hand side of a whole level", cells, &finest->f));
-  GMG_TRY(gmg_create_field(&w->exec, "solution of a whole level", cells, &finest->u));
-  (void)L;
-  return GMG_OK;
+  return gmg_create_field(&w->exec, "solution of a whole level", cells, &finest->u);
 }
 
 gmg_status gmg_whole_create(gmg_solver *s)
