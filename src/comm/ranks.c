@@ -154,15 +154,12 @@ static void gather(const gmg_exec *e, const gmg_operator *A, gmg_location locati
   const field mine = field_of(A->n, e->real_size, location, axis), all = field_of(p->whole, e->real_size, location, axis);
   const size_t begin[3] = {0, 0, 0}, at[3] = {p->own[0][0], p->own[1][0], p->own[2][0]};
   const size_t message = largest_part(p) * e->real_size;
-  for (int r = 0; r < t->ranks; r++) {
-    size_t first[3], n[3];
-    own_box(p, r, location, axis, first, n);
-    const field box = {{n[0], n[1], n[2]}, e->real_size};
-    if (r == t->rank) copy_box(&mine, at, x, &box, begin, p->buffer[0], n);
-  }
+  size_t first[3], n[3];
+  own_box(p, t->rank, location, axis, first, n);
+  const field own = {{n[0], n[1], n[2]}, e->real_size};
+  copy_box(&mine, at, x, &own, begin, p->buffer[0], n);
   t->all_gather(t->data, p->buffer[0], p->buffer[1], message);
   for (int r = 0; r < t->ranks; r++) {
-    size_t first[3], n[3];
     own_box(p, r, location, axis, first, n);
     const field box = {{n[0], n[1], n[2]}, e->real_size};
     copy_box(&box, begin, (const char *)p->buffer[1] + (size_t)r * message, &all, first, whole, n);

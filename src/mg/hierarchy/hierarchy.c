@@ -300,9 +300,9 @@ gmg_status gmg_hierarchy_create(gmg_solver *s)
     int coarsened[3], stuck;
     gmg_axis *mine = axis[l % 2], *finer = axis[(l + 1) % 2];
     more = next_level(s, l, now, next, coarsened, &stuck);
-    if (more && s->parts) more = gmg_cut_next(s, l, next); /* otherwise a solver of the whole level goes on from here */
+    if (more && s->parts) status = gmg_cut_next(s, l, next, &more); /* otherwise a solver of the whole level goes on from here */
     if (!more) memset(coarsened, 0, sizeof coarsened);
-    if (!more && !s->parts) status = check_stuck(s, now, stuck);
+    if (!more && !s->parts && status == GMG_OK) status = check_stuck(s, now, stuck);
     s->levels = l + 1;
     if (s->parts && status == GMG_OK) status = gmg_create_messages(s, &s->part[l], !more);
     for (int a = 0; a < 3 && status == GMG_OK; a++) status = gmg_axis_create(s->context, &now[a], &mine[a]);

@@ -160,23 +160,23 @@ gmg_status gmg_cut_finest(gmg_solver *s)
   return GMG_OK;
 }
 
-int gmg_cut_next(gmg_solver *s, int l, const gmg_axis_spec next[3])
+gmg_status gmg_cut_next(gmg_solver *s, int l, const gmg_axis_spec next[3], int *is_cut)
 {
   const gmg_part *fine = &s->part[l];
   gmg_part *p = &s->part[l + 1];
   size_t *cut[3];
-  *p = *fine;
-  if (fine->whole[0] * fine->whole[1] * fine->whole[2] <= MAX_WHOLE) return 0;
-  if (alloc_cuts(s, p, cut) != GMG_OK) return 0; /* found again when the level's fields are allocated */
+  *p = *fine, *is_cut = 0;
+  if (fine->whole[0] * fine->whole[1] * fine->whole[2] <= MAX_WHOLE) return GMG_OK;
+  GMG_TRY(alloc_cuts(s, p, cut));
   for (int a = 0; a < 3; a++) {
-    if (gmg_is_cut(p, a) && has_odd_seam(p->periodic[a], next[a].n)) return 0;
+    if (gmg_is_cut(p, a) && has_odd_seam(p->periodic[a], next[a].n)) return GMG_OK;
     p->whole[a] = next[a].n;
     gmg_coarsen_cuts(fine->whole[a], next[a].n, p->parts[a], fine->cut[a], cut[a]);
-    if (gmg_is_cut(p, a) && gmg_thinnest_part(p->parts[a], p->cut[a]) < (size_t)p->ghosts + 1) return 0;
+    if (gmg_is_cut(p, a) && gmg_thinnest_part(p->parts[a], p->cut[a]) < (size_t)p->ghosts + 1) return GMG_OK;
   }
   find_own(p);
-  s->parts = l + 2;
-  return 1;
+  s->parts = l + 2, *is_cut = 1;
+  return GMG_OK;
 }
 
 gmg_status gmg_create_messages(gmg_solver *s, gmg_part *p, int gathers)

@@ -7,8 +7,8 @@
 
 /* parts.c. Cuts the finest level, if there are several processes, and sets what follows from the sizes of this process's arrays. */
 gmg_status gmg_cut_finest(gmg_solver *s);
-/* Cuts level l + 1, of these axes, like level l. Returns 0 if it is one of the small levels, which all processes hold. */
-int gmg_cut_next(gmg_solver *s, int l, const gmg_axis_spec next[3]);
+/* Cuts level l + 1, of these axes, like level l, unless it is one of the small levels, which all processes hold. */
+gmg_status gmg_cut_next(gmg_solver *s, int l, const gmg_axis_spec next[3], int *is_cut);
 /* Allocates what messages of a level need. gathers: the level is gathered. */
 gmg_status gmg_create_messages(gmg_solver *s, gmg_part *p, int gathers);
 
