@@ -3,7 +3,7 @@
 #ifndef GMG_CUDA_H
 #define GMG_CUDA_H
 
-#include "gmg.h"
+#include "gmg_transport.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,6 +36,19 @@ typedef struct CUstream_st *gmg_cuda_stream;
  *  @return GMG_OK; GMG_ERR_ARGUMENT for a device number that does not exist; GMG_ERR_DEVICE if there is no driver or no device;
  *  GMG_ERR_UNSUPPORTED if the library was built without CUDA or not for this device; GMG_ERR_MEMORY */
 GMG_API gmg_status gmg_context_create_cuda(int device, gmg_cuda_stream stream, gmg_context **context);
+
+/** Creates a context on a CUDA device, as one of several that share each grid: every process or thread has one, on a device of its
+ *  own. All devices must be in one host, and reach each other's memory. Ghosts, sums and small levels go from device to device, and
+ *  a solve runs without the host. The transport is used at create, and between calls.
+ *
+ *  A device that waits for another for 20 seconds ends its solve with GMG_ERR_DEVICE.
+ *  @param transport, cut  as for gmg_context_create_ranks(); all must be threads of one process for now
+ *  @param device, stream  as for gmg_context_create_cuda()   @param[out] context NULL on failure
+ *  @return as gmg_context_create_cuda(); GMG_ERR_UNSUPPORTED if a device cannot reach another's memory, or if two of them
+ *  have the same device. The environment variable GMG_SHARE_DEVICES allows the latter, for tests: streams must then not wait for
+ *  each other, so none may be the default stream, and CUDA_MODULE_LOADING must be EAGER. An error of one is an error of all */
+GMG_API gmg_status gmg_context_create_cuda_ranks(const gmg_transport *transport, const int cut[3], int device,
+                                                 gmg_cuda_stream stream, gmg_context **context);
 
 /** Creates a smoother that sweeps on a device, for solvers on a host context. Every sweep copies u and f to the device, runs the
  *  inner smoother there, and copies u back. The rest of the cycle runs on the host. This is the configuration of Anzt, Dongarra,

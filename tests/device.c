@@ -56,6 +56,24 @@ size_t device_free_memory(void)
   return now;
 }
 
+int device_count(void)
+{
+  int count;
+  MUST(cudaGetDeviceCount(&count));
+  return count;
+}
+
+void device_use(int number) { MUST(cudaSetDevice(number)); }
+
+void *device_stream(void)
+{
+  cudaStream_t stream;
+  MUST(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  return stream;
+}
+
+void device_stream_end(void *stream) { MUST(cudaStreamDestroy(stream)); }
+
 void device_describe(char *text, size_t size)
 {
   int major, minor, processors;
@@ -71,5 +89,9 @@ void *device_alloc(size_t bytes) { return (void)bytes, NULL; }
 void device_release(void *p) { (void)p; }
 void device_copy(void *to, const void *from, size_t bytes) { (void)to, (void)from, (void)bytes; }
 size_t device_free_memory(void) { return 0; }
+int device_count(void) { return 0; }
+void device_use(int number) { (void)number; }
+void *device_stream(void) { return NULL; }
+void device_stream_end(void *stream) { (void)stream; }
 void device_describe(char *text, size_t size) { snprintf(text, size, "no CUDA"); }
 #endif

@@ -15,6 +15,10 @@ void *device_alloc(size_t bytes);
 void device_release(void *p);
 void device_copy(void *to, const void *from, size_t bytes); /* after all earlier work, before all later work */
 size_t device_free_memory(void);
+int device_count(void);
+void device_use(int number);         /* for this thread */
+void *device_stream(void);           /* a new stream that does not wait for the default stream */
+void device_stream_end(void *stream);
 void device_describe(char *text, size_t size); /* "sm_90, 132 multiprocessors" */
 
 #endif

@@ -39,7 +39,17 @@
    wall across an axis. */
 typedef enum { GMG_AT_UNKNOWNS, GMG_AT_FACES, GMG_AT_WALL } gmg_location;
 
+struct gmg_part;
+
 struct gmg_comm_ops {
+  size_t most_whole;  /* levels of at most so many unknowns are solved by every process: messages take longer than what they would
+                         save */
+  int relaxes_ghosts; /* gmg_part::relaxes_ghosts: work is cheaper than another exchange */
+  /* Allocates what messages of a level need. gathers: gather() and take() are called on it, too. NULL for one process. */
+  gmg_status (*prepare)(gmg_exec *e, struct gmg_part *p, int gathers);
+  /* After all processes have prepared their levels: makes the messages of this one possible. Called by all processes at once; all
+     get the same status. NULL: nothing is left to do. */
+  gmg_status (*connect)(gmg_exec *e, struct gmg_part *p);
   /* Fills all ghosts of x, an array on the grid of A, from the neighbours that own them. Values are of e's type, whatever A's is.
      axis: the axis across which the faces or the wall lie. Only ghosts are written, so x may be const for all other code. Only
      enqueues on a device, and can be recorded. */
@@ -48,9 +58,14 @@ struct gmg_comm_ops {
   void (*sum)(const gmg_exec *e, int count, double *values);
   /* Replaces each value in host memory by the largest over all processes. NaN may be lost. */
   void (*max)(const gmg_exec *e, int count, double *values);
-  /* whole = the array of the whole level, packed, in every process. x: this process's part, as for exchange(). Blocks. NULL for one
-     process, which has no parts. */
+  /* whole = the array of the whole level, packed, in every process. x: this process's part, as for exchange(). Only enqueues on a
+     device. NULL for one process, which has no parts. */
   void (*gather)(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, const void *x, void *whole);
+  /* x = this process's part of a field of the whole level, ghosts included. Only enqueues on a device. NULL for one process. */
+  void (*take)(const gmg_exec *e, const gmg_operator *A, const void *whole, void *x);
+  /* Returns when all processes have called it. A device that waits for another must not be launched before: the other's host may
+     be in a call that waits for all devices. NULL: no process waits for another on a device. */
+  void (*meet)(gmg_context *c);
   /* Called by all processes with the status that each has. Returns GMG_OK if all have it. Otherwise an error of one of them, and
      the context's text is that process's. NULL for one process. */
   gmg_status (*agree)(gmg_context *c, gmg_status status);

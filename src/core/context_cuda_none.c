@@ -1,4 +1,4 @@
-/* gmg_context_create_cuda() for a library built without CUDA: returns GMG_ERR_UNSUPPORTED. Called through the API. */
+/* Contexts on a device for a library built without CUDA: they are GMG_ERR_UNSUPPORTED. Called through the API. */
 #include "gmg_cuda.h"
 
 gmg_status gmg_context_create_cuda(int device, gmg_cuda_stream stream, gmg_context **context)
@@ -8,4 +8,11 @@ gmg_status gmg_context_create_cuda(int device, gmg_cuda_stream stream, gmg_conte
   if (!context) return GMG_ERR_ARGUMENT;
   *context = NULL;
   return GMG_ERR_UNSUPPORTED;
+}
+
+gmg_status gmg_context_create_cuda_ranks(const gmg_transport *transport, const int cut[3], int device, gmg_cuda_stream stream,
+                                         gmg_context **context)
+{
+  (void)transport, (void)cut;
+  return gmg_context_create_cuda(device, stream, context);
 }

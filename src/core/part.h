@@ -4,6 +4,8 @@
 #ifndef GMG_CORE_PART_H
 #define GMG_CORE_PART_H
 
+#include "types.h"
+
 #include <stddef.h>
 
 typedef struct gmg_part {
@@ -12,9 +14,10 @@ typedef struct gmg_part {
   int at[3];            /* which of them this is */
   int periodic[3];
   int ghosts;           /* planes of ghosts beside a cut, at least */
+  int relaxes_ghosts;   /* asynchronous blocks cover the ghosts, too; otherwise the process's own unknowns alone */
   const size_t *cut[3]; /* [parts + 1] part c has the unknowns cut[c] .. cut[c + 1] - 1 of the axis */
   size_t own[3][2];     /* own unknowns, as indices of a field: own[a][0] .. own[a][1] - 1 */
-  void *buffer[2];      /* for messages: to send, and to receive */
+  struct gmg_mail *mail; /* what messages need; private to the table of neighbours */
 } gmg_part;
 
 /* Consecutive unknowns of an axis. On a periodic axis `first` may be below 0, and the end beyond the axis. */

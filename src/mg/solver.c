@@ -274,6 +274,7 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *gi
   s->clock.timer = -1;
   if (!dry && s->params.report_level_times) GMG_TRY(s->exec.trace->clock_create(c, &s->clock));
   GMG_TRY(gmg_agree(c, create_levels(s)));
+  GMG_TRY(gmg_connect_parts(s));
   gmg_load_coefficients(s, &mine);
   GMG_TRY(gmg_agree(c, create_rest(s)));
   describe_levels(s);

@@ -109,12 +109,12 @@ int gmg_bottom_sweeps(const gmg_params *params, const gmg_operator *A)
   return b && A->kind == &gmg_seven_point && b->bottom_sweeps ? b->bottom_sweeps(params, A) : 0;
 }
 
-int gmg_ghosts_of_smoother(const gmg_params *params, const gmg_problem *p)
+int gmg_ghosts_of_smoother(const gmg_params *params, const gmg_problem *p, int relaxes_ghosts)
 {
   const gmg_builtin_smoother *b = gmg_builtin_of(params->smoother);
   int periodic = 0;
   for (int a = 0; a < p->dim; a++) periodic |= p->bc[a][0] == GMG_PERIODIC;
-  return b && b->ghosts ? b->ghosts(params, periodic) : 0;
+  return b && b->ghosts ? b->ghosts(params, periodic, relaxes_ghosts) : 0;
 }
 
 gmg_symbol_function *gmg_symbol_of(const gmg_smoother *s)

@@ -79,9 +79,9 @@ typedef struct gmg_builtin_smoother {
   void (*adapt)(const gmg_medium *m, gmg_params *params);
   /* Axes along which a step solves exactly, as bits 1 << axis. NULL: none. */
   unsigned (*exact_axes)(const gmg_params *params);
-  /* Planes beside a box whose values a step reads, directly or through unknowns that it relaxes. In several processes they must be
-     few (core/comm.h). has_seams: some axis is periodic. 0: more than a few. NULL: 0 */
-  int (*ghosts)(const gmg_params *params, int has_seams);
+  /* Planes beside a box whose values a step reads, directly or through unknowns that it relaxes. relaxes_ghosts: as in gmg_part. In
+     several processes they must be few (core/comm.h). has_seams: some axis is periodic. 0: more than a few. NULL: 0 */
+  int (*ghosts)(const gmg_params *params, int has_seams, int relaxes_ghosts);
   const gmg_fused_ops *fused[2][2];     /* by gmg_backend and gmg_type; for the 7-point operator; NULL: none */
   const gmg_smoother_ops *box[2][2];    /* for box stencils, as base.ops; NULL: `any` */
   const gmg_smoother_ops *box_arrays[2][2]; /* for variable box stencils; NULL: `box` */
@@ -98,7 +98,8 @@ const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_params *params, const gmg_
 unsigned gmg_smoother_traits(const gmg_params *params, int threads); /* GMG_SMOOTHER_* bits of params->smoother */
 int gmg_bottom_sweeps(const gmg_params *params, const gmg_operator *A); /* of params->smoother; 0: none */
 unsigned gmg_exact_axes(const gmg_params *params); /* of params->smoother, as bits 1 << axis */
-int gmg_ghosts_of_smoother(const gmg_params *params, const gmg_problem *p); /* gmg_builtin_smoother::ghosts of params->smoother */
+/* gmg_builtin_smoother::ghosts of params->smoother */
+int gmg_ghosts_of_smoother(const gmg_params *params, const gmg_problem *p, int relaxes_ghosts);
 /* The smoother that suits the medium and is available for this kind of operator; NULL: there is none. */
 const gmg_smoother *gmg_smoother_for(const gmg_medium *m, const gmg_exec *e, const gmg_operator_kind *kind);
 int gmg_smoother_likes_black_box(const gmg_medium *m, const gmg_params *params);

@@ -32,6 +32,9 @@ using std::isnan;
 
 /* --- types ------------------------------------------------------------------------------------------------------------- */
 
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
 struct uint3 {
   unsigned x, y, z;
 };
@@ -161,6 +164,7 @@ enum barrier { THREAD_BLOCK, BLOCKS_TOGETHER };
 void wait_for(barrier which);
 void wait_for_warp();
 void spin();                             /* lets the other threads run */
+unsigned long long nanoseconds();
 void *exchange(const void *mine, int from, size_t bytes); /* the value of lane `from`, for all lanes of a warp */
 void copy_later(void *to, const void *from, size_t bytes);
 void commit_copies();
@@ -175,6 +179,7 @@ void *pointer_to(unsigned address);
 
 static inline void __syncthreads() { emulator::wait_for(emulator::THREAD_BLOCK); }
 static inline void __syncwarp(unsigned = ~0u) { emulator::wait_for_warp(); }
+static inline void __threadfence_system() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 static inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
 template <class T> T __shfl_sync(unsigned, T x, int from)
@@ -196,7 +201,11 @@ template <class T> T __shfl_down_sync(unsigned mask, T x, unsigned by)
 }
 
 template <class T> static inline T __ldg(const T *p) { return *p; }
-template <class T> static inline T __ldcg(const T *p) { return *(const volatile T *)p; }
+template <class T> static inline T __ldcg(const T *p)
+{
+  if constexpr (std::is_arithmetic_v<T>) return *(const volatile T *)p;
+  else return *p;
+}
 template <class T> static inline void __stcg(T *p, T x) { *(volatile T *)p = x; }
 static inline int __popc(unsigned x) { return __builtin_popcount(x); }
 static inline float __fdividef(float a, float b) { return a / b; }
@@ -249,6 +258,11 @@ template <class T, class V> void st_relaxed_gpu_global_v4_f32(V *p, T x, T y, T 
   st_relaxed_gpu_global((T *)p, x), st_relaxed_gpu_global((T *)p + 1, y);
   st_relaxed_gpu_global((T *)p + 2, z), st_relaxed_gpu_global((T *)p + 3, w);
 }
+
+/* A thread that waits for another device asks again and again. */
+template <class T> void ld_acquire_sys_global_u64(T &x, const T *p) { spin(), __atomic_load(p, &x, __ATOMIC_ACQUIRE); }
+template <class T> void st_release_sys_global_u64(T *p, T x) { __atomic_store(p, &x, __ATOMIC_RELEASE); }
+static inline void mov_u64(unsigned long long &now) { now = nanoseconds(); }
 
 static inline void griddepcontrol_wait() {}
 static inline void griddepcontrol_launch_dependents() {}

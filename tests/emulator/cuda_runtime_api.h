@@ -1,5 +1,5 @@
 /* The CUDA runtime of the emulator: the functions of NVIDIA's header of this name that gmg, its tests and its demos use. There is
-   one device, the processor. A call has finished when it returns, whatever its stream. For C and C++. Calls emulator.cpp. Included
+   one device, the processor, or several that are alike (runtime.cpp). A call has finished when it returns, whatever its stream. For C and C++. Calls emulator.cpp. Included
    instead of NVIDIA's header. */
 #ifndef GMG_EMULATOR_CUDA_RUNTIME_API_H
 #define GMG_EMULATOR_CUDA_RUNTIME_API_H
@@ -29,6 +29,7 @@ typedef enum cudaError {
   cudaErrorUnsupportedPtxVersion = 222,
   cudaErrorJitCompilationDisabled = 223,
   cudaErrorInvalidResourceHandle = 400,
+  cudaErrorPeerAccessAlreadyEnabled = 704,
   cudaErrorStreamCaptureUnsupported = 900,
   cudaErrorStreamCaptureInvalidated = 901
 } cudaError_t;
@@ -107,6 +108,8 @@ cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaSetDevice(int device);
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer);
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
 cudaError_t cudaDeviceSynchronize(void);

@@ -15,6 +15,7 @@
 #include "runtime.h"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -181,6 +182,11 @@ void wait_for_warp()
 
 void wait_for(barrier which) { yield(which == THREAD_BLOCK ? IN_BLOCK : IN_ALL); }
 void spin() { yield(SPINS); }
+unsigned long long nanoseconds()
+{
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return (unsigned long long)std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
 unsigned lane() { return running->number % WARP; }
 
 void *exchange(const void *x, int from, size_t bytes)
@@ -356,7 +362,7 @@ static void run_block(worker *w, uint3 block)
       for (unsigned t = 0; t < threads; t++)
         if (w->fibers[t].state == common) w->fibers[t].state = READY;
     } else if (count[SPINS]) {
-      if (count[SPINS] == w->alive) sched_yield();
+      if (count[SPINS] + count[IN_BLOCK] == w->alive) sched_yield();
       for (unsigned t = 0; t < threads; t++)
         if (w->fibers[t].state == SPINS) w->fibers[t].state = READY;
     } else if (!ran) stuck(w);

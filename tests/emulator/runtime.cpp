@@ -61,6 +61,14 @@ static int processors()
   return n && atoi(n) > 0 ? atoi(n) : 132;
 }
 
+/* With GMG_EMULATOR_DEVICES=n there are n devices, all alike. */
+static int devices()
+{
+  const char *n = getenv("GMG_EMULATOR_DEVICES");
+  return n && atoi(n) > 0 ? atoi(n) : 1;
+}
+static thread_local int current;
+
 static int hidden()
 {
   const char *devices = getenv("CUDA_VISIBLE_DEVICES");
@@ -126,14 +134,21 @@ cudaError_t cudaGetLastError(void)
 }
 
 cudaError_t cudaDriverGetVersion(int *version) { return *version = CUDART_VERSION, cudaSuccess; }
-cudaError_t cudaGetDeviceCount(int *count) { return *count = !hidden(), fail(hidden() ? cudaErrorNoDevice : cudaSuccess); }
-cudaError_t cudaGetDevice(int *device) { return *device = 0, fail(hidden() ? cudaErrorNoDevice : cudaSuccess); }
-cudaError_t cudaSetDevice(int device) { return fail(hidden() ? cudaErrorNoDevice : device ? cudaErrorInvalidDevice : cudaSuccess); }
+cudaError_t cudaGetDeviceCount(int *count) { return *count = hidden() ? 0 : devices(), fail(hidden() ? cudaErrorNoDevice : cudaSuccess); }
+cudaError_t cudaGetDevice(int *device) { return *device = current, fail(hidden() ? cudaErrorNoDevice : cudaSuccess); }
+cudaError_t cudaSetDevice(int device)
+{
+  if (hidden()) return fail(cudaErrorNoDevice);
+  if (device < 0 || device >= devices()) return fail(cudaErrorInvalidDevice);
+  return current = device, cudaSuccess;
+}
+cudaError_t cudaDeviceCanAccessPeer(int *can, int, int) { return *can = 1, cudaSuccess; }
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return cudaSuccess; }
 cudaError_t cudaDeviceSynchronize(void) { return cudaSuccess; }
 
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device)
 {
-  if (device) return fail(cudaErrorInvalidDevice);
+  if (device < 0 || device >= devices()) return fail(cudaErrorInvalidDevice);
   switch (attribute) {
     case cudaDevAttrMultiProcessorCount: *value = processors(); break;
     case cudaDevAttrComputeCapabilityMajor: *value = MAJOR; break;
@@ -147,7 +162,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
 {
-  if (device) return fail(cudaErrorInvalidDevice);
+  if (device < 0 || device >= devices()) return fail(cudaErrorInvalidDevice);
   snprintf(p->name, sizeof p->name, "emulator");
   p->major = MAJOR, p->minor = 0, p->multiProcessorCount = processors();
   return cudaSuccess;

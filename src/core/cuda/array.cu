@@ -84,13 +84,13 @@ static void cg_step(const gmg_exec *e, gmg_layout at, const gmg_cg_scalars *d, c
 }
 
 #if !GMG_SCALAR_COMPLEX /* complex numbers have no order */
-/* Sum (second), least and most. NaN or infinity makes the sum NaN. */
+/* Number (first), sum (second), least and most. NaN or infinity makes the sum NaN. */
 static __global__ void __launch_bounds__(GMG_THREADS) range_of_array(gmg_points p, const scalar *x, gmg_sum_target sums)
 {
   gmg_total t = {0, 0, (double)x[0], (double)x[0]};
   gmg_for_points(p, [&](size_t, size_t, size_t, size_t c) {
     const double v = (double)x[c];
-    const gmg_total one = {0, v + 0 * v, v, v};
+    const gmg_total one = {1, v + 0 * v, v, v};
     t = gmg_plus(t, one);
   });
   gmg_grid_total(t, sums);
@@ -102,10 +102,11 @@ static gmg_range range(const gmg_exec *e, gmg_layout at, const void *x)
   gmg_launch(e, "range", range_of_array, gmg_shape_of(p, 1), p, x, gmg_sums_to_host(e));
   const gmg_total t = gmg_cuda_total(e, "range");
   const double poison = 0 * t.second;
-  return {t.least + poison, t.most + poison, t.second / (double)gmg_unknowns_of(at)};
+  return {t.least + poison, t.most + poison, t.second / t.first};
 }
 
-/* x and y begin with the first values, which the extremes start from. */
+/* Number of ratios that are jumps (first), and of all (second). x and y begin with the first values, which the extremes start
+   from. */
 static __global__ void __launch_bounds__(GMG_THREADS)
     ratios_of_arrays(gmg_points p, gmg_layout of_x, const scalar *x, gmg_layout of_y, const scalar *y, gmg_sum_target sums)
 {
@@ -113,7 +114,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   gmg_total t = {0, 0, start, start};
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t) {
     const double ratio = (double)x[gmg_offset(of_x, i, j, k)] / (double)y[gmg_offset(of_y, i, j, k)];
-    const gmg_total one = {ratio > GMG_JUMP || ratio * GMG_JUMP < 1 ? 1. : 0., 0, ratio, ratio};
+    const gmg_total one = {ratio > GMG_JUMP || ratio * GMG_JUMP < 1 ? 1. : 0., 1, ratio, ratio};
     t = gmg_plus(t, one);
   });
   gmg_grid_total(t, sums);
@@ -124,7 +125,7 @@ static gmg_range ratios(const gmg_exec *e, const size_t n[3], gmg_layout of_x, c
   const gmg_points p = gmg_points_of(n);
   gmg_launch(e, "ratios", ratios_of_arrays, gmg_shape_of(p, 1), p, of_x, x, of_y, y, gmg_sums_to_host(e));
   const gmg_total t = gmg_cuda_total(e, "ratios");
-  return {t.least, t.most, t.first / (double)(n[0] * n[1] * n[2])};
+  return {t.least, t.most, t.first / t.second};
 }
 #endif
 

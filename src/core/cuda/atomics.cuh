@@ -45,5 +45,44 @@ static __device__ __forceinline__ void gmg_store_relaxed(float4 *p, float4 v)
   asm volatile("st.relaxed.gpu.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(p), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w) : "memory");
 }
 
+/* --- between devices ---------------------------------------------------------------------------------------------------------
+
+   A counter in memory that several devices see. Who reads a value that another has stored also sees all that the other wrote
+   before. */
+
+static __device__ __forceinline__ unsigned long long gmg_load_acquire_system(const unsigned long long *p)
+{
+  unsigned long long v;
+  asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+  return v;
+}
+
+static __device__ __forceinline__ void gmg_store_release_system(unsigned long long *p, unsigned long long v)
+{
+  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+}
+
+static __device__ __forceinline__ unsigned long long gmg_nanoseconds(void)
+{
+  unsigned long long t;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+  return t;
+}
+
+/* Waits until a counter has reached a value. Gives up after GMG_SILENCE seconds, and at once if somebody has given up before: the
+   work on this device then ends, with wrong results, and *silent is 1. */
+enum { GMG_SILENCE = 20 };
+static __device__ inline void gmg_wait_for_counter(const unsigned long long *counter, unsigned long long value, int *silent)
+{
+  enum { MILLION = 1000000 }; /* a millisecond; *silent is in the host's memory, so it is not read before */
+  const unsigned long long start = gmg_nanoseconds();
+  while (gmg_load_acquire_system(counter) < value) {
+    const unsigned long long waited = gmg_nanoseconds() - start;
+    if (waited < MILLION) continue;
+    if (*(volatile int *)silent) return;
+    if (waited / MILLION > GMG_SILENCE * 1000) *(volatile int *)silent = 1;
+  }
+}
+
 #endif
 #endif

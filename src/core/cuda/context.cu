@@ -52,6 +52,9 @@ static void cuda_download(gmg_context *c, void *to, const void *from, size_t byt
 static gmg_status health(gmg_context *c)
 {
   const gmg_device *d = c->device;
+  if (d->silent && *(volatile int *)d->silent)
+    return gmg_fail(c, GMG_ERR_DEVICE, "CUDA device %d: another process has not answered for %d seconds; the context can only be "
+                    "destroyed", d->number, GMG_SILENCE);
   if (d->failed == cudaSuccess) return GMG_OK;
   return gmg_fail(c, GMG_ERR_DEVICE, "CUDA device %d: %s in %s; the context can only be destroyed", d->number,
                   cudaGetErrorString(d->failed), d->failed_in);
@@ -88,6 +91,12 @@ static void cuda_count_up(gmg_context *c, int *to, size_t n, int period, const i
 extern "C" const gmg_memory_ops gmg_memory_cuda = {cuda_alloc,    cuda_release, device_memory,  cuda_upload,
                                                    cuda_download, cuda_repeat,  cuda_count_up, health};
 
+/* Recorded work meets when it is launched (graph.cu). */
+void gmg_meet(const gmg_exec *e)
+{
+  if (gmg_device_of(e)->recording == GMG_NOT_RECORDING) e->comm->meet(e->context);
+}
+
 extern "C" size_t gmg_cuda_synchronisations(const gmg_context *c) { return c->device->waits; }
 extern "C" void gmg_cuda_without_device_loop(gmg_context *c) { c->device->no_conditional = 1; }
 
@@ -121,9 +130,12 @@ static void end_device(gmg_context *c)
   gmg_device *d = c->device;
   const int before = enter_device(c);
   cudaFree(d->part);
-  cudaFree(d->arrived);
+  cudaFree(d->arrivals);
   cudaFree(d->device_total);
   cudaFree(d->loop_state);
+  cudaFree(d->board);
+  cudaFree(d->notices);
+  cudaFreeHost(d->silent);
   cudaFreeHost(d->total);
   cudaFreeHost(d->loop_result);
   gmg_recorder_end(d);
@@ -148,13 +160,13 @@ static cudaError_t begin_device(gmg_device *d, const cudaFuncAttributes *code)
   if ((error = cudaDeviceGetAttribute(&d->max_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, d->number))) return error;
   if ((error = cudaMemGetInfo(&free_now, &d->memory))) return error;
   if ((error = cudaMalloc(&d->part, GMG_MAX_PARTS * sizeof *d->part))) return error;
-  if ((error = cudaMalloc(&d->arrived, sizeof *d->arrived))) return error;
+  if ((error = cudaMalloc(&d->arrivals, 2 * sizeof *d->arrivals))) return error;
   if ((error = cudaMalloc(&d->device_total, sizeof *d->device_total))) return error;
   if ((error = cudaMalloc(&d->loop_state, sizeof *d->loop_state))) return error;
   if ((error = cudaMallocHost(&d->total, sizeof *d->total))) return error;
   if ((error = cudaMallocHost(&d->loop_result, sizeof *d->loop_result))) return error;
   if ((error = cudaMemsetAsync(d->loop_state, 0, sizeof *d->loop_state, d->stream))) return error;
-  return cudaMemsetAsync(d->arrived, 0, sizeof *d->arrived, d->stream);
+  return cudaMemsetAsync(d->arrivals, 0, 2 * sizeof *d->arrivals, d->stream);
 }
 
 static gmg_status status_of(cudaError_t error)

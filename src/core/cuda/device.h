@@ -7,10 +7,11 @@
 #define GMG_CORE_CUDA_DEVICE_H
 
 extern "C" {
-#include "core/exec.h"
+#include "core/comm.h"
 }
 
 #include "core/layout.h"
+#include "atomics.cuh"
 
 #include <cuda_runtime.h>
 
@@ -20,6 +21,27 @@ typedef struct gmg_total {
 } gmg_total;
 
 enum { GMG_THREADS = 256, GMG_MAX_PARTS = 2048 };
+
+/* What a process has summed in a round: a place for each, twice, because a process may already be in the next round. */
+typedef struct gmg_notice {
+  gmg_total sum;
+  unsigned long long round; /* 0: nothing yet */
+} gmg_notice;
+
+/* The devices of several processes that share a grid (comm/cuda/). In device memory. */
+enum { GMG_MOST_DEVICES = 64 };
+typedef struct gmg_board {
+  int rank, ranks;
+  unsigned long long rounds;            /* that are done */
+  gmg_notice *of[GMG_MOST_DEVICES];     /* [2][ranks] notices to each process, in its device's memory */
+  int *silent;                          /* pinned host memory: 1 if a process did not answer */
+} gmg_board;
+
+/* Sums in progress. In device memory. */
+typedef struct gmg_arrivals {
+  unsigned count;   /* of thread blocks that have written their sums */
+  gmg_board *board; /* NULL: the sum is over this device */
+} gmg_arrivals;
 
 enum { GMG_LOOP_CYCLES = 256 }; /* maximum number of cycles in one launch of a recorded loop */
 
@@ -58,7 +80,11 @@ struct gmg_device {
   int begins_early;    /* kernels may begin before their predecessor has ended (cuda/pdl.cuh) */
   cudaStream_t stream; /* BORROWED; while recording, the recorder's own stream */
   gmg_total *part;     /* device: [GMG_MAX_PARTS] sums of thread blocks */
-  unsigned *arrived;   /* device: number of thread blocks that have written their sums */
+  gmg_arrivals *arrivals; /* device: [2] sums over this device, and over those of all processes */
+  gmg_board *board;    /* device; NULL: the context is not one of several */
+  gmg_notice *notices; /* device: [2][ranks] to this process; NULL without board */
+  int *silent;         /* pinned host memory; NULL without board */
+  int is_shared;       /* several processes use the device */
   gmg_total *total;    /* pinned host memory that the device writes */
   gmg_total *device_total; /* device: a sum that the host does not need */
   gmg_loop_state *loop_state;
@@ -146,13 +172,18 @@ static inline gmg_launch_shape gmg_flat_shape(size_t n, int sums = 0)
 /* Destinations of a sum over a grid (gmg_grid_total): the parts of the thread blocks, and the total. */
 typedef struct gmg_sum_target {
   gmg_total *part;
-  unsigned *arrived;
+  gmg_arrivals *arrivals;
   gmg_total *to;
 } gmg_sum_target;
 
+void gmg_meet(const gmg_exec *e); /* context.cu */
+
 static inline gmg_sum_target gmg_sums_to(const gmg_exec *e, gmg_total *to)
 {
-  return {gmg_device_of(e)->part, gmg_device_of(e)->arrived, to};
+  gmg_device *d = gmg_device_of(e);
+  const int is_shared = e->comm->meet != NULL;
+  if (is_shared) gmg_meet(e);
+  return {d->part, d->arrivals + is_shared, to};
 }
 /* The host reads this sum by gmg_cuda_total(). */
 static inline gmg_sum_target gmg_sums_to_host(const gmg_exec *e) { return gmg_sums_to(e, gmg_device_of(e)->total); }
@@ -234,13 +265,28 @@ static __device__ inline gmg_total gmg_block_total(gmg_total x)
   return x;
 }
 
-/* What the sum over this device's unknowns becomes before anything is computed from it: the sum over the devices of all processes
-   (core/comm.h). Called by the first thread of the last thread block, so a device can wait for the others here. With one process
-   the sum stays as it is. */
-static __device__ __forceinline__ gmg_total gmg_total_over_devices(gmg_total mine, const gmg_sum_target &sums)
+/* What the sum over this device's unknowns becomes before anything is computed from it: the sum over the devices of all processes,
+   in their order (core/comm.h). Called by the first thread of the last thread block, so a device can wait for the others here. With
+   one process the sum stays as it is. */
+static __device__ __noinline__ gmg_total gmg_total_over_devices(gmg_total mine, gmg_board *b)
 {
-  (void)sums;
-  return mine;
+  const unsigned long long round = b->rounds + 1;
+  const int half = (int)(round % 2) * b->ranks;
+  for (int r = 0; r < b->ranks; r++) {
+    gmg_notice *to = b->of[r] + half + b->rank;
+    to->sum = mine;
+    gmg_store_release_system(&to->round, round);
+  }
+  gmg_total sum = {};
+  for (int r = 0; r < b->ranks; r++) {
+    const gmg_notice *from = b->of[b->rank] + half + r;
+    gmg_wait_for_counter(&from->round, round, b->silent);
+    const volatile gmg_total *there = &from->sum;
+    const gmg_total theirs = {there->first, there->second, there->least, there->most};
+    sum = r ? gmg_plus(sum, theirs) : theirs;
+  }
+  b->rounds = round;
+  return sum;
 }
 
 /* Sum over all threads of the grid and, in several processes, over their devices. The last thread block to arrive adds the parts in
@@ -253,7 +299,7 @@ static __device__ inline int gmg_grid_total(gmg_total x, const gmg_sum_target &s
   if (me == 0) {
     sums.part[blockIdx.x] = x;
     __threadfence();
-    last = atomicAdd(sums.arrived, 1) == gridDim.x - 1;
+    last = atomicAdd(&sums.arrivals->count, 1) == gridDim.x - 1;
   }
   __syncthreads();
   if (!last) return 0;
@@ -265,7 +311,10 @@ static __device__ inline int gmg_grid_total(gmg_total x, const gmg_sum_target &s
     sum = gmg_plus(sum, mine);
   }
   sum = gmg_block_total(sum);
-  if (me == 0) *sums.to = gmg_total_over_devices(sum, sums), *sums.arrived = 0;
+  if (me == 0) {
+    gmg_board *const board = sums.arrivals->board;
+    *sums.to = board ? gmg_total_over_devices(sum, board) : sum, sums.arrivals->count = 0;
+  }
   return me == 0;
 }
 

@@ -93,7 +93,7 @@ static int begin_loop(recorder *r)
 static int begin_body(recorder *r)
 {
 #if GMG_HAS_LOOPS
-  enum { MAX_NODES = 8 };
+  enum { MAX_NODES = 16 };
   cudaGraph_t before = NULL;
   cudaGraphNode_t node, earlier[MAX_NODES];
   size_t n = MAX_NODES;
@@ -188,6 +188,7 @@ static int replay(gmg_context *c, gmg_graph *g)
 {
   gmg_device *d = c->device;
   if (!may_replace_launches(d)) return 0;
+  if (c->comm->meet) c->comm->meet(c);
   gmg_cuda_note(d, cudaGraphLaunch(g->run, d->stream), "a graph");
   return 1;
 }
@@ -202,6 +203,7 @@ static int run_loop(gmg_context *c, gmg_graph *g, gmg_loop *loop, double *norms)
   if (loop->max_cycles > most) result->loop.max_cycles = most;
   if (loop->measures_first) result->loop.state = gmg_stopping_state{NAN, NAN, 0, NAN, 0};
   if (!loop->measures_first && g->measures_first) continue_kernel<<<1, 1, 0, d->stream>>>(d->loop_state);
+  if (c->comm->meet) c->comm->meet(c);
   gmg_cuda_note(d, cudaGetLastError(), "a graph");
   gmg_cuda_note(d, cudaGraphLaunch(g->run, d->stream), "a graph");
   d->waits++;

@@ -233,13 +233,13 @@ static void subtract_mean(const gmg_exec *e, size_t n, void *x)
 }
 
 #if !GMG_SCALAR_COMPLEX /* complex numbers have no order */
-/* Sum (second), least and most. NaN or infinity makes the sum NaN. */
+/* Number (first), sum (second), least and most. NaN or infinity makes the sum NaN. */
 static __global__ void __launch_bounds__(GMG_THREADS) range_kernel(size_t n, const scalar *x, gmg_sum_target sums)
 {
   gmg_total t = {0, 0, (double)x[0], (double)x[0]};
   gmg_for_all(n, [&](size_t i) {
     const double v = (double)x[i];
-    const gmg_total one = {0, v + 0 * v, v, v};
+    const gmg_total one = {1, v + 0 * v, v, v};
     t = gmg_plus(t, one);
   });
   gmg_grid_total(t, sums);
@@ -250,7 +250,7 @@ static gmg_range range(const gmg_exec *e, size_t n, const void *x)
   gmg_launch(e, "range", range_kernel, gmg_flat_shape(n, 1), n, x, gmg_sums_to_host(e));
   const gmg_total t = gmg_cuda_total(e, "range");
   const double poison = 0 * t.second;
-  return {t.least + poison, t.most + poison, t.second / gmg_sum_over_processes(e, (double)n)};
+  return {t.least + poison, t.most + poison, t.second / t.first};
 }
 #endif
 

@@ -304,7 +304,7 @@ gmg_status gmg_hierarchy_create(gmg_solver *s)
     if (!more) memset(coarsened, 0, sizeof coarsened);
     if (!more && !s->parts && status == GMG_OK) status = check_stuck(s, now, stuck);
     s->levels = l + 1;
-    if (s->parts && status == GMG_OK) status = gmg_create_messages(s, &s->part[l], !more);
+    if (s->parts && status == GMG_OK) status = s->exec.comm->prepare(&s->exec, &s->part[l], !more);
     for (int a = 0; a < 3 && status == GMG_OK; a++) status = gmg_axis_create(s->context, &now[a], &mine[a]);
     if (status == GMG_OK) status = create_level(s, l, mine, coarsened);
     if (status == GMG_OK && l == 0 && s->params.fmg > 0) status = create_single_cell_maps(s);

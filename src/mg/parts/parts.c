@@ -6,11 +6,9 @@
 
 #include <stdlib.h>
 
-/* Levels of at most so many unknowns are solved by every process: messages take longer than what they would save. Two processes on
-   the two cores of an AMD EPYC, OpenMPI: 64^3 in 10.0 ms, with 2^18 instead in 20, with 2^12 in 13; 128^3 in 50, 57 and 49 ms. */
-static const size_t MAX_WHOLE = 1 << 15;
-/* Transfers read so many planes beside a part: the residual in three planes, and so u in four. */
-enum { TRANSFER_GHOSTS = 4, LEAST_UNKNOWNS = 8 };
+/* Planes beside a part that transfers read: the residual in three, and so u in four. A pass that relaxes ghosts may smooth and
+   restrict at once, so it reads FUSED_GHOSTS more than a sweep. */
+enum { TRANSFER_GHOSTS = 4, FUSED_GHOSTS = 2, LEAST_UNKNOWNS = 8 };
 
 static gmg_status alloc_cuts(gmg_solver *s, gmg_part *p, size_t *cut[3])
 {
@@ -87,7 +85,7 @@ static gmg_status check_features(const gmg_solver *s)
   for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
     if (missing[i].set)
       return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "%s: is not available in several processes yet", missing[i].name);
-  if (gmg_ghosts_of_smoother(q, p) > 0) return GMG_OK;
+  if (gmg_ghosts_of_smoother(q, p, s->context->comm->relaxes_ghosts) > 0) return GMG_OK;
   return gmg_fail(s->context, GMG_ERR_UNSUPPORTED, "params.smoother = \"%s\", with these parameters, is not available in several "
                   "processes: a step reads more than some planes beside a part", gmg_display_name(q->smoother));
 }
@@ -146,7 +144,9 @@ gmg_status gmg_cut_finest(gmg_solver *s)
   GMG_TRY(check_features(s));
   GMG_TRY(gmg_exec_alloc_state(&s->exec, "parts of levels", GMG_MAX_LEVELS * sizeof(gmg_part), &parts));
   gmg_part *p = s->part = parts;
-  const int reach = (params->pre > params->post ? params->pre : params->post) * gmg_ghosts_of_smoother(params, q);
+  p->relaxes_ghosts = s->context->comm->relaxes_ghosts;
+  const int steps = params->pre > params->post ? params->pre : params->post;
+  const int reach = steps * gmg_ghosts_of_smoother(params, q, p->relaxes_ghosts) + (p->relaxes_ghosts ? FUSED_GHOSTS : 0);
   p->ghosts = reach > TRANSFER_GHOSTS ? reach : TRANSFER_GHOSTS;
   GMG_TRY(find_parts(s->context, q, p));
   GMG_TRY(alloc_cuts(s, p, cut));
@@ -166,7 +166,7 @@ gmg_status gmg_cut_next(gmg_solver *s, int l, const gmg_axis_spec next[3], int *
   gmg_part *p = &s->part[l + 1];
   size_t *cut[3];
   *p = *fine, *is_cut = 0;
-  if (fine->whole[0] * fine->whole[1] * fine->whole[2] <= MAX_WHOLE) return GMG_OK;
+  if (fine->whole[0] * fine->whole[1] * fine->whole[2] <= s->context->comm->most_whole) return GMG_OK;
   GMG_TRY(alloc_cuts(s, p, cut));
   for (int a = 0; a < 3; a++) {
     if (gmg_is_cut(p, a) && has_odd_seam(p->periodic[a], next[a].n)) return GMG_OK;
@@ -179,10 +179,9 @@ gmg_status gmg_cut_next(gmg_solver *s, int l, const gmg_axis_spec next[3], int *
   return GMG_OK;
 }
 
-gmg_status gmg_create_messages(gmg_solver *s, gmg_part *p, int gathers)
+gmg_status gmg_connect_parts(gmg_solver *s)
 {
-  size_t bytes[2];
-  gmg_message_bytes(p, s->exec.real_size, gathers, s->context->ranks->transport.ranks, bytes);
-  for (int i = 0; i < 2; i++) GMG_TRY(gmg_exec_alloc(&s->exec, "messages of a level", bytes[i], &p->buffer[i]));
+  for (int l = 0; l < s->parts && s->exec.comm->connect && !s->exec.dry; l++)
+    GMG_TRY(s->exec.comm->connect(&s->exec, &s->part[l]));
   return GMG_OK;
 }

@@ -9,8 +9,9 @@
 gmg_status gmg_cut_finest(gmg_solver *s);
 /* Cuts level l + 1, of these axes, like level l, unless it is one of the small levels, which all processes hold. */
 gmg_status gmg_cut_next(gmg_solver *s, int l, const gmg_axis_spec next[3], int *is_cut);
-/* Allocates what messages of a level need. gathers: the level is gathered. */
-gmg_status gmg_create_messages(gmg_solver *s, gmg_part *p, int gathers);
+/* Makes the messages of all levels possible, after all processes have created them. All call it at once, and get the same
+   status. */
+gmg_status gmg_connect_parts(gmg_solver *s);
 
 /* same.c. Refuses arguments that differ between processes. The text names the first one, with both values. */
 gmg_status gmg_check_same(gmg_context *c, const gmg_problem *p, const gmg_params *params);

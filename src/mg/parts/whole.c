@@ -81,27 +81,6 @@ gmg_status gmg_whole_load(gmg_solver *s) { return pass_on(s, load(s, s->whole));
 
 void gmg_whole_release(gmg_solver *s) { gmg_hierarchy_destroy(s->whole); }
 
-/* Copies this process's part of the solution, ghosts included. */
-static void take_part(const gmg_exec *e, const gmg_operator *A, const gmg_operator *whole, const char *from, char *to)
-{
-  const gmg_layout all = gmg_layout_packed(whole->n), mine = gmg_layout_packed(A->n);
-  gmg_span span[3];
-  for (int a = 0; a < 3; a++) span[a] = gmg_own_span(A->part, a);
-  const long first = span[0].first, n = (long)whole->n[0];
-  for (size_t k = 0; k < A->n[2]; k++)
-    for (size_t j = 0; j < A->n[1]; j++) {
-      const size_t at_j = (size_t)gmg_wrap_modulo(span[1].first + (long)j, (long)whole->n[1]);
-      const size_t at_k = (size_t)gmg_wrap_modulo(span[2].first + (long)k, (long)whole->n[2]);
-      const char *row = from + gmg_offset(all, 0, at_j, at_k) * e->real_size;
-      char *out = to + gmg_offset(mine, 0, j, k) * e->real_size;
-      for (long i = 0, run; i < (long)A->n[0]; i += run) { /* a row may lie across the seam */
-        const long at = gmg_wrap_modulo(first + i, n);
-        run = n - at < (long)A->n[0] - i ? n - at : (long)A->n[0] - i;
-        memcpy(out + (size_t)i * e->real_size, row + (size_t)at * e->real_size, (size_t)run * e->real_size);
-      }
-    }
-}
-
 static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, int level, void *f, void *u, gmg_cycle_kind kind,
                   gmg_start start)
 {
@@ -112,7 +91,7 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
   e->comm->gather(e, A, GMG_AT_UNKNOWNS, 0, f, finest->f);
   if (start == GMG_FROM_CURRENT && w->levels > 1) e->comm->gather(e, A, GMG_AT_UNKNOWNS, 0, u, finest->u);
   (void)gmg_cycle(&w->mg, 0, finest->f, finest->u, kind, start, NULL);
-  take_part(e, A, &finest->A, finest->u, u);
+  e->comm->take(e, A, finest->u, u);
 }
 
 const gmg_bottom_ops gmg_whole_levels = {.name = "whole levels", .solve = solve};

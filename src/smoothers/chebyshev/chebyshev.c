@@ -60,9 +60,9 @@ static void sweep_any(const gmg_smoother_level *l, void *state, const void *f, v
 
 static const gmg_smoother_ops any = {.setup = setup_any, .sweep = sweep_any};
 
-static int ghosts(const gmg_params *p, int has_seams)
+static int ghosts(const gmg_params *p, int has_seams, int relaxes_ghosts)
 {
-  (void)has_seams;
+  (void)has_seams, (void)relaxes_ghosts;
   return p->chebyshev_degree;
 }
 

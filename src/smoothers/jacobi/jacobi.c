@@ -23,9 +23,9 @@ static void sweep_any(const gmg_smoother_level *l, void *state, const void *f, v
   }
 }
 
-static int ghosts(const gmg_params *p, int has_seams)
+static int ghosts(const gmg_params *p, int has_seams, int relaxes_ghosts)
 {
-  (void)p, (void)has_seams;
+  (void)p, (void)has_seams, (void)relaxes_ghosts;
   return 1;
 }
 

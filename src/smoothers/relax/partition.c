@@ -10,7 +10,8 @@ gmg_blocks gmg_blocks_make(const gmg_operator *A, const size_t wanted[3], const 
 {
   gmg_blocks b = {.total = 1};
   for (int a = 0; a < 3; a++) {
-    b.first[a] = A->part ? A->part->own[a][0] : 0, b.end[a] = A->part ? A->part->own[a][1] : A->n[a];
+    const int own = A->part && !A->part->relaxes_ghosts;
+    b.first[a] = own ? A->part->own[a][0] : 0, b.end[a] = own ? A->part->own[a][1] : A->n[a];
     const size_t s = wanted[a] ? wanted[a] : preferred[a], n = b.end[a] - b.first[a];
     b.count[a] = s < n ? (n + s - 1) / s : 1;
     b.shape[a] = wanted[a] && wanted[a] < n ? s : (n + b.count[a] - 1) / b.count[a];

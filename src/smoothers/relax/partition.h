@@ -21,7 +21,7 @@ gmg_blocks gmg_blocks_make(const gmg_operator *A, const size_t wanted[3], const 
 /* Layers around a block along an axis: `reach` of them. If there is nothing to relax beyond the block: one, which is only read. */
 static inline int gmg_block_margin(const gmg_blocks *b, const gmg_operator *A, int axis, int reach)
 {
-  return b->count[axis] > 1 || A->wraps[axis] || (A->part && gmg_is_cut(A->part, axis)) ? reach : 1;
+  return b->count[axis] > 1 || A->wraps[axis] || (A->part && !A->part->relaxes_ghosts && gmg_is_cut(A->part, axis)) ? reach : 1;
 }
 
 /* order[0 .. total): numbers of blocks (axis 0 fastest) in the requested order. */

@@ -16,7 +16,8 @@
 /* Sums the squares of the residual (first) and of f (second). Stores the scaled residual in `low` unless that is NULL. */
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, 4)
-    norm_kernel(gmg_operator A, gmg_columns p, const scalar *f, const scalar *u, scaling how, low_scalar *low, gmg_sum_target sums)
+    norm_kernel(gmg_operator A, gmg_own_box own, gmg_columns p, const scalar *f, const scalar *u, scaling how, low_scalar *low,
+                gmg_sum_target sums)
 {
   gmg_wait_for_predecessor();
   if (is_done(how)) return;
@@ -25,6 +26,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4)
   gmg_walk(A, p, gmg_layout_of(&A), u, [&](size_t i, size_t j, size_t k, size_t c, const gmg_neighbours &near, scalar here) {
     const scalar rhs = __ldg(f + c), r = gmg_row_residual(3, gmg_row_at<kind>(A, i, j, k), near, rhs, here);
     if (low) low[c] = (low_scalar)(scale * r);
+    if (!gmg_is_own(&own, i, j, k)) return;
     t.first += gmg_square((wide_scalar)r), t.second += gmg_square((wide_scalar)rhs);
   });
   sum_up(t, how, sums);
@@ -128,10 +130,13 @@ static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f,
   static const char what[] = "residual norm";
   const gmg_columns p = gmg_columns_of(e, A->n);
   const gmg_sum_target sums = gmg_sums_to(e, to);
+  const gmg_own_box own = gmg_own_box_of_level(A);
   gmg_uniform s;
   gmg_any_columns any;
   gmg_face_columns w;
-  if (!A->caller_layouts && gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, low, &w)) {
+  if (A->part) {
+    gmg_launch_early(e, what, GMG_BY_KIND(A, norm_kernel), gmg_shape_of(p.tiles, 1), *A, own, p, f, u, how, low, sums);
+  } else if (!A->caller_layouts && gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, low, &w)) {
     gmg_launch(e, what, GMG_BY_COLUMNS(w, norm_faces_kernel, 1, 2), gmg_shape_of(w.s.tiles, 1), w, f, u, how, low, sums);
   } else if (gmg_uniform_of(A, UNIFORM_BLOCKS(e), f, u, low, &s)) {
     const int loads_at_once = s.deep == 2 && s.tiles.high == NORM_AT_ONCE && s.n[2] % NORM_AT_ONCE == 0;
@@ -142,7 +147,7 @@ static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f,
   } else if (A->caller_layouts) {
     gmg_launch(e, what, GMG_BY_KIND(A, norm_gaps_kernel), gmg_shape_of(p.tiles, 1), *A, p, *A->caller_layouts, f, u, how, low,
                sums);
-  } else gmg_launch_early(e, what, GMG_BY_KIND(A, norm_kernel), gmg_shape_of(p.tiles, 1), *A, p, f, u, how, low, sums);
+  } else gmg_launch_early(e, what, GMG_BY_KIND(A, norm_kernel), gmg_shape_of(p.tiles, 1), *A, own, p, f, u, how, low, sums);
 }
 
 #endif

@@ -117,7 +117,7 @@ typedef gmg_measures<launch_norm> measures;
 
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    magnitude_kernel(gmg_operator A, gmg_points p, const scalar *u, gmg_sum_target sums)
+    magnitude_kernel(gmg_operator A, gmg_own_box own, gmg_points p, const scalar *u, gmg_sum_target sums)
 {
   gmg_total t = {0, 0, 0, 0};
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
@@ -125,7 +125,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     gmg_neighbours near = gmg_near(gmg_neighbour_offsets_of(A, p.layout, i, j, k, c), u);
     for (int d = 0; d < 3; d++) near.lo[d] = fabs(near.lo[d]), near.hi[d] = fabs(near.hi[d]);
     const double v = (double)(a.diag * fabs(u[c]) + gmg_row_sum(3, a, near));
-    t.first += v * v;
+    if (gmg_is_own(&own, i, j, k)) t.first += v * v;
   });
   gmg_grid_total(t, sums);
 }
@@ -133,32 +133,34 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
 {
   const gmg_points p = points_of(A);
-  gmg_launch(e, "magnitude", GMG_BY_KIND(A, magnitude_kernel), gmg_shape_of(p, 1), *A, p, u, gmg_sums_to_host(e));
+  gmg_launch(e, "magnitude", GMG_BY_KIND(A, magnitude_kernel), gmg_shape_of(p, 1), *A, gmg_own_box_of_level(A), p, u,
+             gmg_sums_to_host(e));
   return sqrt(gmg_cuda_total(e, "magnitude").first);
 }
 
 /* --- inner products -------------------------------------------------------------------------------------------------- */
 
 /* Sum of w conj(x) y with the control volumes w. Returns 1 in the thread that has the sum. */
-static __device__ __forceinline__ int dot_of(const gmg_operator &A, const gmg_points &p, const scalar *x, const scalar *y,
-                                             const gmg_sum_target &sums)
+static __device__ __forceinline__ int dot_of(const gmg_operator &A, const gmg_own_box &own, const gmg_points &p, const scalar *x,
+                                             const scalar *y, const gmg_sum_target &sums)
 {
   gmg_total t = {0, 0, 0, 0};
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
-    add_scalar(t, gmg_product(gmg_volume_at(A, i, j, k) * (wide_scalar)x[c], (wide_scalar)y[c]));
+    if (gmg_is_own(&own, i, j, k)) add_scalar(t, gmg_product(gmg_volume_at(A, i, j, k) * (wide_scalar)x[c], (wide_scalar)y[c]));
   });
   return gmg_grid_total(t, sums);
 }
 
 static __global__ void __launch_bounds__(GMG_THREADS)
-    dot_kernel(gmg_operator A, gmg_points p, const scalar *x, const scalar *y, gmg_sum_target sums)
+    dot_kernel(gmg_operator A, gmg_own_box own, gmg_points p, const scalar *x, const scalar *y, gmg_sum_target sums)
 {
-  dot_of(A, p, x, y, sums);
+  dot_of(A, own, p, x, y, sums);
 }
 
 /* Sum of w x with the control volumes w. loop: the sum is 0 if its cycles keep the mean; NULL: there is no loop. */
 static __global__ void __launch_bounds__(GMG_THREADS)
-    weighted_sum_kernel(gmg_operator A, gmg_points p, const scalar *x, const gmg_loop_state *loop, gmg_sum_target sums)
+    weighted_sum_kernel(gmg_operator A, gmg_own_box own, gmg_points p, const scalar *x, const gmg_loop_state *loop,
+                        gmg_sum_target sums)
 {
   gmg_wait_for_predecessor();
   if (loop && gmg_keeps_mean(&loop->loop.state)) {
@@ -167,7 +169,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   }
   gmg_total t = {0, 0, 0, 0};
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
-    add_scalar(t, gmg_volume_at(A, i, j, k) * (wide_scalar)x[c]);
+    if (gmg_is_own(&own, i, j, k)) add_scalar(t, gmg_volume_at(A, i, j, k) * (wide_scalar)x[c]);
   });
   gmg_grid_total(t, sums);
 }
@@ -175,8 +177,9 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 static gmg_number dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y)
 {
   const gmg_points p = points_of(A);
-  if (y) gmg_launch(e, "inner product", dot_kernel, gmg_shape_of(p, 1), *A, p, x, y, gmg_sums_to_host(e));
-  else gmg_launch_early(e, "inner product", weighted_sum_kernel, gmg_shape_of(p, 1), *A, p, x, nullptr, gmg_sums_to_host(e));
+  const gmg_own_box own = gmg_own_box_of_level(A);
+  if (y) gmg_launch(e, "inner product", dot_kernel, gmg_shape_of(p, 1), *A, own, p, x, y, gmg_sums_to_host(e));
+  else gmg_launch_early(e, "inner product", weighted_sum_kernel, gmg_shape_of(p, 1), *A, own, p, x, nullptr, gmg_sums_to_host(e));
   const gmg_total t = gmg_cuda_total(e, "inner product");
   return {t.first, t.second};
 }
@@ -192,7 +195,7 @@ static void remove_mean_in(const gmg_exec *e, const gmg_operator *A, double volu
 {
   const gmg_points p = points_of(A);
   const gmg_sum_target sum = gmg_sums_on_device(e);
-  gmg_launch_early(e, "mean", weighted_sum_kernel, gmg_shape_of(p, 1), *A, p, x, loop, sum);
+  gmg_launch_early(e, "mean", weighted_sum_kernel, gmg_shape_of(p, 1), *A, gmg_own_box_of_level(A), p, x, loop, sum);
   if (A->caller_layouts) gmg_launch(e, "mean", subtract_mean_gaps_kernel, gmg_shape_of(p), p, sum.to, volume, x);
   else gmg_launch_early(e, "mean", subtract_mean_kernel, gmg_flat_shape(A->cells), A->cells, sum.to, volume, x);
 }
@@ -210,22 +213,23 @@ static void loop_remove_mean(const gmg_exec *e, const gmg_operator *A, double vo
 /* --- conjugate gradients ----------------------------------------------------------------------------------------------- */
 
 static __global__ void __launch_bounds__(GMG_THREADS)
-    beta_kernel(gmg_operator A, gmg_points p, const scalar *z, const scalar *y, int flexible, gmg_cg_scalars *direction,
-                const double *unit, gmg_sum_target sums)
+    beta_kernel(gmg_operator A, gmg_own_box own, gmg_points p, const scalar *z, const scalar *y, int flexible,
+                gmg_cg_scalars *direction, const double *unit, gmg_sum_target sums)
 {
   gmg_wait_for_predecessor();
   if (flexible && !gmg_cg_has_direction(direction)) {
     if (blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) gmg_cg_set_beta(direction, flexible, 0, unit);
     return;
   }
-  if (dot_of(A, p, z, y, sums)) gmg_cg_set_beta(direction, flexible, sums.to->first, unit);
+  if (dot_of(A, own, p, z, y, sums)) gmg_cg_set_beta(direction, flexible, sums.to->first, unit);
 }
 
 static void cg_beta(const gmg_exec *e, const gmg_operator *A, const void *z, const void *y, int flexible, gmg_cg_scalars *d,
                     const double *unit)
 {
   const gmg_points p = points_of(A);
-  gmg_launch_early(e, "inner product", beta_kernel, gmg_shape_of(p, 1), *A, p, z, y, flexible, d, unit, gmg_sums_on_device(e));
+  gmg_launch_early(e, "inner product", beta_kernel, gmg_shape_of(p, 1), *A, gmg_own_box_of_level(A), p, z, y, flexible, d, unit,
+                   gmg_sums_on_device(e));
 }
 
 /* Notes <p, A p> (first) and <p, x> (second). Not inlined: in float some kernels would need 80 registers or more instead of 64. */
@@ -236,8 +240,8 @@ static __device__ __noinline__ void note_sums(gmg_total t, gmg_cg_scalars *direc
 
 template <int kind>
 static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
-    direction_kernel(gmg_operator A, gmg_columns p, const scalar *d, const scalar *x, scalar *q, gmg_cg_scalars *direction,
-                     const double *unit, gmg_sum_target sums)
+    direction_kernel(gmg_operator A, gmg_own_box own, gmg_columns p, const scalar *d, const scalar *x, scalar *q,
+                     gmg_cg_scalars *direction, const double *unit, gmg_sum_target sums)
 {
   gmg_wait_for_predecessor();
   gmg_total t = {0, 0, 0, 0};
@@ -245,6 +249,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
     const scalar image = gmg_row_image(3, gmg_row_at<kind>(A, i, j, k), near, here);
     const wide_scalar weighted = gmg_volume_at(A, i, j, k) * (wide_scalar)here;
     q[c] = image;
+    if (!gmg_is_own(&own, i, j, k)) return;
     t.first += gmg_real_part(gmg_product(weighted, (wide_scalar)image));
     t.second += gmg_real_part(gmg_product(weighted, (wide_scalar)x[c]));
   });
@@ -289,12 +294,12 @@ static void cg_direction(const gmg_exec *e, const gmg_operator *A, const void *z
   const gmg_sum_target sums = gmg_sums_on_device(e);
   gmg_face_columns w;
   add_correction(e, A->cells, {.z = z}, (const double *)&d->beta, p);
-  if (gmg_face_columns_of(A, gmg_device_of(e)->processors, p, x, q, &w))
+  if (!A->part && gmg_face_columns_of(A, gmg_device_of(e)->processors, p, x, q, &w))
     gmg_launch(e, "direction", GMG_BY_COLUMNS(w, direction_faces_kernel, 1, 2), gmg_shape_of(w.s.tiles, 1), *A, w, p, x, q, d,
                unit, sums);
   else
-    gmg_launch_early(e, "direction", GMG_BY_KIND(A, direction_kernel), gmg_shape_of(columns.tiles, 1), *A, columns, p, x, q, d,
-                     unit, sums);
+    gmg_launch_early(e, "direction", GMG_BY_KIND(A, direction_kernel), gmg_shape_of(columns.tiles, 1), *A, gmg_own_box_of_level(A),
+                     columns, p, x, q, d, unit, sums);
 }
 
 extern "C" {

@@ -1,0 +1,446 @@
+/* The table of neighbours for several CUDA devices. A device writes what a neighbour gets directly into the neighbour's memory,
+   and then raises a counter there; the neighbour waits for the counter, and copies the values to its ghosts. The host only
+   enqueues, and all of this can be recorded. Called through gmg_comm_ops and the API; sums are in core/cuda/device.h.
+
+   A neighbour may already send its next message while this one is being read, but not the one after that, which needs an answer. So
+   there is room for two. Links of a level are used in the same order by all. */
+extern "C" {
+#include "comm/planes.h"
+#include "comm/ranks.h"
+}
+
+#include "core/cuda/device.h"
+
+#include "gmg_cuda.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef unsigned long long counter;
+
+/* Where others write to this process: two messages of each link, and of whole levels. */
+typedef struct {
+  char *slots[3][2], *whole;
+  counter *came[3][2]; /* messages that have come */
+  counter *came_whole; /* [ranks] */
+} addresses;
+
+/* What messages of a level need. All pointers but `theirs` are to this device's memory. */
+struct gmg_mail {
+  addresses mine, *theirs; /* theirs: [ranks] in host memory */
+  size_t bytes[3], bytes_of_whole; /* of a message */
+  counter *done;           /* [4] exchanges across each axis, and gathers */
+  unsigned *arrived;       /* [8] thread blocks that have sent, or read */
+  char *room;
+  size_t room_bytes;
+};
+typedef struct gmg_mail mail;
+
+/* --- copies ----------------------------------------------------------------------------------------------------------------- */
+
+/* Lines of words in a field: `width` words each, n[0] of them in a plane. */
+typedef struct {
+  size_t first, width, pitch, slice;
+  unsigned n[2];
+} lines;
+
+static lines lines_of(const size_t extents[3], const gmg_box_of_values *b, size_t words)
+{
+  const size_t row = extents[0] * words, plane = row * extents[1];
+  lines l = {(b->first[2] * extents[1] + b->first[1]) * row + b->first[0] * words, b->n[0] * words, row, plane,
+             {(unsigned)b->n[1], (unsigned)b->n[2]}};
+  if (b->n[0] == extents[0] && b->n[1] == extents[1]) /* whole planes lie one after the other */
+    l.width = plane * b->n[2], l.n[0] = l.n[1] = b->n[2] > 0;
+  return l;
+}
+
+static __device__ __forceinline__ size_t words_of(const lines &l) { return l.width * l.n[0] * l.n[1]; }
+
+/* Calls body(place in the field, place in the message) for all words. */
+template <class Body> static __device__ __forceinline__ void for_words(const lines &l, Body body)
+{
+  gmg_for_all(words_of(l), [&](size_t w) {
+    const size_t line = w / l.width, k = line / l.n[0], j = line - k * l.n[0];
+    body(l.first + k * l.slice + j * l.pitch + (w - line * l.width), w);
+  });
+}
+
+/* Returns 1 in one thread, after all thread blocks have come here. */
+static __device__ __forceinline__ int is_last(unsigned *arrived)
+{
+  __threadfence_system();
+  __syncthreads();
+  if (threadIdx.x > 0 || atomicAdd(arrived, 1) < gridDim.x * gridDim.y - 1) return 0;
+  *arrived = 0;
+  __threadfence_system();
+  return 1;
+}
+
+/* --- ghosts ------------------------------------------------------------------------------------------------------------------ */
+
+/* What crosses an axis in one direction. came = NULL: nothing. */
+typedef struct {
+  lines values;
+  char *slots;
+  counter *came;
+} way;
+
+typedef struct {
+  way side[2];
+  size_t bytes; /* of a slot */
+  counter *done;
+  unsigned *arrived;
+  int *silent;
+} crossing;
+
+template <class Word> static __global__ void send_kernel(crossing x, const Word *values)
+{
+  const counter number = *x.done + 1;
+  const size_t slot = number % 2 * x.bytes;
+  for (int side = 0; side < 2; side++)
+    for_words(x.side[side].values, [&](size_t from, size_t to) { ((Word *)(x.side[side].slots + slot))[to] = values[from]; });
+  if (!is_last(x.arrived)) return;
+  for (int side = 0; side < 2; side++)
+    if (x.side[side].came) gmg_store_release_system(x.side[side].came, number);
+}
+
+template <class Word> static __global__ void receive_kernel(crossing x, Word *values)
+{
+  const counter number = *x.done + 1;
+  const size_t slot = number % 2 * x.bytes;
+  if (threadIdx.x < 2 && x.side[threadIdx.x].came) gmg_wait_for_counter(x.side[threadIdx.x].came, number, x.silent);
+  __syncthreads();
+  for (int side = 0; side < 2; side++)
+    for_words(x.side[side].values,
+              [&](size_t to, size_t from) { values[to] = __ldcg((const Word *)(x.side[side].slots + slot) + from); });
+  if (is_last(x.arrived)) *x.done = number;
+}
+
+/* The grid for n words. Blocks may wait, so all of them must fit on the device at once, even if several processes share it. */
+static gmg_launch_shape grid_for(const gmg_exec *e, size_t n)
+{
+  enum { SHARED = 4 };
+  const gmg_device *d = gmg_device_of(e);
+  const unsigned most = d->is_shared ? SHARED : (unsigned)(2 * d->processors);
+  gmg_launch_shape shape = gmg_flat_shape(n);
+  if (shape.blocks.x > most) shape.blocks.x = most;
+  return shape;
+}
+
+/* Words of 16 bytes if everything consists of such words, otherwise of 4. */
+template <class Kernel, class Wide> static void launch(const gmg_exec *e, const char *what, Kernel kernel, Wide wide, crossing x,
+                                                       const size_t extents[3], const gmg_box_of_values box[2], void *values)
+{
+  enum { NARROW = 4, WIDE = 16 };
+  int fits = (uintptr_t)values % WIDE == 0;
+  const size_t words = e->real_size / NARROW;
+  size_t all = 0;
+  for (int side = 0; side < 2; side++) {
+    const lines l = lines_of(extents, &box[side], words);
+    fits = fits && (l.first | l.width | l.pitch | l.slice) % (WIDE / NARROW) == 0;
+  }
+  for (int side = 0; side < 2; side++) {
+    lines *l = &x.side[side].values;
+    *l = lines_of(extents, &box[side], words);
+    if (fits) l->first /= WIDE / NARROW, l->width /= WIDE / NARROW, l->pitch /= WIDE / NARROW, l->slice /= WIDE / NARROW;
+    const size_t here = l->width * l->n[0] * l->n[1];
+    all = here > all ? here : all;
+  }
+  const gmg_launch_shape shape = grid_for(e, all);
+  if (fits) gmg_launch(e, what, wide, shape, x, values);
+  else gmg_launch(e, what, kernel, shape, x, values);
+}
+
+static void exchange_axis(const gmg_exec *e, const gmg_part *p, const size_t extents[3], int axis, size_t extra, void *values)
+{
+  const mail *m = p->mail;
+  gmg_device *d = gmg_device_of(e);
+  crossing out = {{}, m->bytes[axis], &m->done[axis], &m->arrived[2 * axis], d->silent}, in = out;
+  gmg_box_of_values send[2], receive[2];
+  in.arrived++;
+  for (int side = 0; side < 2; side++) {
+    const gmg_link l = gmg_link_of(p, extents, axis, side, extra);
+    send[side] = l.send, receive[side] = l.receive;
+    if (l.rank < 0) continue;
+    out.side[side].slots = m->theirs[l.rank].slots[axis][!side], out.side[side].came = m->theirs[l.rank].came[axis][!side];
+    in.side[side].slots = m->mine.slots[axis][side], in.side[side].came = m->mine.came[axis][side];
+  }
+  launch(e, "send ghosts", send_kernel<unsigned>, send_kernel<uint4>, out, extents, send, values);
+  launch(e, "receive ghosts", receive_kernel<unsigned>, receive_kernel<uint4>, in, extents, receive, values);
+}
+
+static void exchange(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, const void *x)
+{
+  const gmg_part *p = A->part;
+  size_t extents[3];
+  if (!p) return;
+  gmg_meet(e);
+  gmg_extents_of(A->n, location, axis, extents);
+  for (int a = 0; a < A->dim; a++)
+    if (gmg_is_cut(p, a) && !(location == GMG_AT_WALL && a == axis))
+      exchange_axis(e, p, extents, a, location == GMG_AT_FACES && a == axis, (void *)x);
+}
+
+/* --- whole levels ------------------------------------------------------------------------------------------------------------- */
+
+/* This process's values on their way to all whole arrays, or from one. */
+typedef struct {
+  lines mine, whole;
+  size_t bytes; /* of a whole array */
+  counter *done;
+  unsigned *arrived;
+  int rank, ranks;
+  int *silent;
+  char *to[GMG_MOST_DEVICES];
+  counter *came[GMG_MOST_DEVICES];
+} gathering;
+
+/* Thread blocks of row r of the launch write to process r. */
+static __global__ void give_kernel(gathering g, const unsigned *values)
+{
+  const counter number = *g.done + 1;
+  unsigned *to = (unsigned *)(g.to[blockIdx.y] + number % 2 * g.bytes);
+  gmg_for_all(words_of(g.mine), [&](size_t w) {
+    const size_t line = w / g.mine.width, k = line / g.mine.n[0], j = line - k * g.mine.n[0], i = w - line * g.mine.width;
+    to[g.whole.first + k * g.whole.slice + j * g.whole.pitch + i] =
+        values[g.mine.first + k * g.mine.slice + j * g.mine.pitch + i];
+  });
+  if (!is_last(g.arrived)) return;
+  for (int r = 0; r < g.ranks; r++) gmg_store_release_system(g.came[r] + g.rank, number);
+}
+
+/* Copies the array that all have written. n: words. */
+static __global__ void get_kernel(gathering g, size_t n, unsigned *values)
+{
+  const counter number = *g.done + 1;
+  const unsigned *from = (const unsigned *)(g.to[g.rank] + number % 2 * g.bytes);
+  for (int r = (int)threadIdx.x; r < g.ranks; r += (int)blockDim.x) gmg_wait_for_counter(g.came[g.rank] + r, number, g.silent);
+  __syncthreads();
+  gmg_for_all(n, [&](size_t w) { values[w] = __ldcg(from + w); });
+  if (is_last(g.arrived)) *g.done = number;
+}
+
+/* Lines that are not merged: those of the part and those of the whole array correspond. */
+static lines plain_lines_of(const size_t extents[3], const gmg_box_of_values *b, size_t words)
+{
+  const size_t row = extents[0] * words, plane = row * extents[1];
+  return {(b->first[2] * extents[1] + b->first[1]) * row + b->first[0] * words, b->n[0] * words, row, plane,
+          {(unsigned)b->n[1], (unsigned)b->n[2]}};
+}
+
+static void gather(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, const void *x, void *whole)
+{
+  const gmg_transport *t = &e->context->ranks->transport;
+  const gmg_part *p = A->part;
+  const mail *m = p->mail;
+  const size_t words = e->real_size / sizeof(unsigned);
+  size_t extents[3], all[3];
+  gmg_meet(e);
+  gmg_extents_of(A->n, location, axis, extents), gmg_extents_of(p->whole, location, axis, all);
+  gmg_box_of_values own = gmg_own_box_of(p, t->rank, location, axis);
+  gathering g = {};
+  g.whole = plain_lines_of(all, &own, words);
+  for (int a = 0; a < 3; a++) own.first[a] = p->own[a][0];
+  g.mine = plain_lines_of(extents, &own, words);
+  g.bytes = m->bytes_of_whole, g.done = &m->done[3], g.arrived = &m->arrived[6], g.rank = t->rank, g.ranks = t->ranks;
+  g.silent = gmg_device_of(e)->silent;
+  for (int r = 0; r < t->ranks; r++) g.to[r] = m->theirs[r].whole, g.came[r] = m->theirs[r].came_whole;
+  gmg_launch_shape shape = grid_for(e, gmg_values_of(&own) * words);
+  shape.blocks.y = (unsigned)t->ranks;
+  gmg_launch(e, "give a part", give_kernel, shape, g, x);
+  g.arrived++;
+  const size_t n = all[0] * all[1] * all[2] * words;
+  gmg_launch(e, "get a whole level", get_kernel, grid_for(e, n), g, n, whole);
+}
+
+/* A box of a whole level with ghosts, which may lie across the seam of a periodic axis. */
+typedef struct {
+  long first[3];
+  unsigned n[3], whole[3], words;
+} cutting;
+
+static __global__ void take_kernel(cutting c, const unsigned *whole, unsigned *x)
+{
+  const size_t row = (size_t)c.n[0] * c.words;
+  gmg_for_all(row * c.n[1] * c.n[2], [&](size_t w) {
+    const size_t line = w / row, at = w - line * row;
+    const long place[3] = {(long)(at / c.words), (long)(line % c.n[1]), (long)(line / c.n[1])};
+    size_t from = 0;
+    for (int a = 2; a >= 0; a--) from = from * c.whole[a] + (size_t)gmg_wrap_modulo(c.first[a] + place[a], (long)c.whole[a]);
+    x[w] = whole[from * c.words + at % c.words];
+  });
+}
+
+static void take(const gmg_exec *e, const gmg_operator *A, const void *whole, void *x)
+{
+  cutting c = {};
+  c.words = (unsigned)(e->real_size / sizeof(unsigned));
+  for (int a = 0; a < 3; a++) {
+    c.first[a] = gmg_own_span(A->part, a).first;
+    c.n[a] = (unsigned)A->n[a], c.whole[a] = (unsigned)A->part->whole[a];
+  }
+  gmg_launch(e, "take a part", take_kernel, gmg_flat_shape(A->cells * c.words), c, whole, x);
+}
+
+/* --- the room for messages ------------------------------------------------------------------------------------------------- */
+
+static size_t rounded(size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+/* Places everything in the room, and returns its size. room = NULL: only the size. */
+static size_t place(mail *m, const gmg_part *p, int ranks, char *room)
+{
+  size_t at = 0;
+  const auto next = [&](size_t bytes) {
+    char *const here = room + at;
+    at += rounded(bytes);
+    return here;
+  };
+  m->done = (counter *)next(4 * sizeof(counter)), m->arrived = (unsigned *)next(8 * sizeof(unsigned));
+  for (int a = 0; a < 3; a++)
+    for (int side = 0; side < 2; side++) m->mine.came[a][side] = (counter *)next(sizeof(counter));
+  m->mine.came_whole = (counter *)next((size_t)ranks * sizeof(counter));
+  for (int a = 0; a < 3; a++)
+    for (int side = 0; side < 2; side++) m->mine.slots[a][side] = next(gmg_is_cut(p, a) ? 2 * m->bytes[a] : 0);
+  m->mine.whole = next(2 * m->bytes_of_whole);
+  return at;
+}
+
+static gmg_status prepare(gmg_exec *e, gmg_part *p, int gathers)
+{
+  const int ranks = e->context->ranks->transport.ranks;
+  void *state = NULL, *room = NULL;
+  GMG_TRY(gmg_exec_alloc_state(e, "messages of a level", sizeof(mail) + (size_t)ranks * sizeof(addresses), &state));
+  mail *m = p->mail = (mail *)state;
+  m->theirs = (addresses *)(m + 1);
+  for (int a = 0; a < 3; a++) m->bytes[a] = rounded(gmg_most_across(p, a) * e->real_size);
+  m->bytes_of_whole = gathers ? rounded(gmg_most_in_all(p) * e->real_size) : 0;
+  m->room_bytes = place(m, p, ranks, NULL);
+  GMG_TRY(gmg_exec_alloc(e, "messages of a level", m->room_bytes, &room));
+  m->room = (char *)room;
+  if (!e->dry) place(m, p, ranks, m->room);
+  return GMG_OK;
+}
+
+static gmg_status connect(gmg_exec *e, gmg_part *p)
+{
+  const gmg_transport *t = &e->context->ranks->transport;
+  gmg_device *d = gmg_device_of(e);
+  mail *m = p->mail;
+  gmg_cuda_note(d, cudaMemsetAsync(m->room, 0, m->room_bytes, d->stream), "messages of a level");
+  gmg_cuda_note(d, cudaStreamSynchronize(d->stream), "messages of a level");
+  t->all_gather(t->data, &m->mine, m->theirs, sizeof m->mine);
+  return gmg_agree(e->context, e->memory->health(e->context));
+}
+
+static void meet(gmg_context *c) { (void)gmg_worst_of_ranks(&c->ranks->transport, GMG_OK); }
+
+static const gmg_comm_ops over_devices = {.most_whole = 1 << 18,
+                                          .relaxes_ghosts = 1,
+                                          .prepare = prepare,
+                                          .connect = connect,
+                                          .exchange = exchange,
+                                          .sum = gmg_sum_of_ranks,
+                                          .max = gmg_max_of_ranks,
+                                          .gather = gather,
+                                          .take = take,
+                                          .meet = meet,
+                                          .agree = gmg_agree_of_ranks};
+
+/* --- the context ------------------------------------------------------------------------------------------------------- */
+
+/* Who a process is. */
+typedef struct {
+  long process;
+  char host[64];
+  int device;
+  gmg_notice *notices;
+} identity;
+
+/* What the end of the context releases (core/cuda/context.cu). */
+static cudaError_t create_notices(gmg_device *d, int ranks)
+{
+  cudaError_t error;
+  const size_t bytes = 2 * (size_t)ranks * sizeof *d->notices;
+  if ((error = cudaMalloc(&d->board, sizeof *d->board))) return error;
+  if ((error = cudaMalloc(&d->notices, bytes))) return error;
+  if ((error = cudaMallocHost(&d->silent, sizeof *d->silent))) return error;
+  *d->silent = 0;
+  if ((error = cudaMemsetAsync(d->notices, 0, bytes, d->stream))) return error;
+  return cudaStreamSynchronize(d->stream);
+}
+
+/* Whether this device can wait for the others, and reaches their memory. */
+static gmg_status reach(gmg_device *d, const identity *all, int rank, int ranks)
+{
+  const identity *me = &all[rank];
+  for (int r = 0; r < ranks; r++) {
+    if (r == rank) continue;
+    if (all[r].process != me->process || memcmp(all[r].host, me->host, sizeof me->host) != 0) return GMG_ERR_UNSUPPORTED;
+    if (all[r].device == me->device) {
+      if (!getenv("GMG_SHARE_DEVICES")) return GMG_ERR_UNSUPPORTED;
+      d->is_shared = 1;
+      continue;
+    }
+    int can = 0;
+    if (cudaDeviceCanAccessPeer(&can, me->device, all[r].device) != cudaSuccess || !can) return GMG_ERR_UNSUPPORTED;
+    const cudaError_t error = cudaDeviceEnablePeerAccess(all[r].device, 0);
+    if (error != cudaSuccess && error != cudaErrorPeerAccessAlreadyEnabled) return GMG_ERR_UNSUPPORTED;
+    cudaGetLastError();
+  }
+  return GMG_OK;
+}
+
+static gmg_status write_board(gmg_device *d, const identity *all, int rank, int ranks)
+{
+  gmg_board b = {};
+  b.rank = rank, b.ranks = ranks, b.silent = d->silent;
+  for (int r = 0; r < ranks; r++) b.of[r] = all[r].notices;
+  const gmg_arrivals shared = {0, d->board};
+  if (cudaMemcpy(d->board, &b, sizeof b, cudaMemcpyHostToDevice) != cudaSuccess) return GMG_ERR_DEVICE;
+  return cudaMemcpy(d->arrivals + 1, &shared, sizeof shared, cudaMemcpyHostToDevice) == cudaSuccess ? GMG_OK : GMG_ERR_DEVICE;
+}
+
+/* Makes sums over all devices possible. */
+static gmg_status introduce(gmg_context *c)
+{
+  const gmg_transport *t = &c->ranks->transport;
+  gmg_device *d = c->device;
+  const cudaError_t created = create_notices(d, t->ranks);
+  gmg_status status = created == cudaSuccess ? GMG_OK : created == cudaErrorMemoryAllocation ? GMG_ERR_MEMORY : GMG_ERR_DEVICE;
+  identity me = {(long)getpid(), {}, d->number, d->notices};
+  gethostname(me.host, sizeof me.host - 1);
+  identity *all = (identity *)calloc((size_t)t->ranks, sizeof *all);
+  if (status == GMG_OK && !all) status = GMG_ERR_MEMORY;
+  if (status == GMG_OK && t->ranks > GMG_MOST_DEVICES) status = GMG_ERR_UNSUPPORTED;
+  status = gmg_worst_of_ranks(t, status);
+  if (status == GMG_OK) {
+    t->all_gather(t->data, &me, all, sizeof me);
+    status = reach(d, all, t->rank, t->ranks);
+    if (status == GMG_OK) status = write_board(d, all, t->rank, t->ranks);
+    status = gmg_worst_of_ranks(t, status);
+  }
+  free(all);
+  cudaGetLastError();
+  return status;
+}
+
+extern "C" gmg_status gmg_context_create_cuda_ranks(const gmg_transport *t, const int cut[3], int device, gmg_cuda_stream stream,
+                                                    gmg_context **context)
+{
+  if (context) *context = NULL;
+  if (!gmg_is_transport(t)) return GMG_ERR_ARGUMENT;
+  GMG_TRY(gmg_join_ranks(t, cut, &over_devices, gmg_context_create_cuda(device, stream, context), context));
+  if (t->ranks == 1) return GMG_OK;
+  gmg_status status;
+  {
+    GMG_WITH_DEVICE(*context);
+    status = introduce(*context);
+  }
+  if (status == GMG_OK) return GMG_OK;
+  (*context)->ranks->transport.end = NULL; /* stays the caller's */
+  gmg_context_destroy(*context);
+  *context = NULL;
+  return status;
+}

@@ -1,0 +1,160 @@
+/* Several processes: errors of one process are errors of all, and nobody waits. The processes are threads (ranks.h). With the
+   argument "cuda" each is on a device. */
+#include "job.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* 40 x 44 unknowns in four parts. */
+static job small(void)
+{
+  const shape s = {2, {40, 44, 1}, GMG_CELL, "dddd"};
+  job j = {.problem = shaped_problem(&s), .params = gmg_params_default(), .cut = {2, 2, 1}};
+  j.params.direct = GMG_DIRECT_NEVER, j.params.coarsening = GMG_COARSENING_DISCRETIZE, j.params.max_cycles = MOST_CYCLES;
+  return j;
+}
+
+static void a_bad_value_of_one_process_is_an_error_of_all(void **state)
+{
+  (void)state;
+  const size_t n = 40 * 44, at = 30 * 40 + 25; /* in the last part, at (5, 8) of 20 x 22 */
+  double *f = field(n, 1), *beta = positive(n, 2), *guess = field(n, 3);
+  job j = small();
+  j.f = f;
+  f[at] = NAN;
+  run_ranks(4, solve_part, &j);
+  expect_error(&j, 4, GMG_ERR_ARGUMENT, "rank 3: f[165] = nan: must be finite");
+  f[at] = 0, guess[at] = INFINITY, j.guess = guess;
+  run_ranks(4, solve_part, &j);
+  expect_error(&j, 4, GMG_ERR_ARGUMENT, "rank 3: u[165] = inf (the guess): must be finite");
+  beta[at] = -1, j.guess = NULL, j.beta = beta;
+  run_ranks(4, solve_part, &j);
+  expect_error(&j, 4, GMG_ERR_ARGUMENT, "rank 3: problem.beta[165] = -1: must be positive");
+  free(f), free(beta), free(guess);
+}
+
+/* Arguments that are wrong in one process alone. */
+static gmg_status bad_calls(const job *j, int rank, gmg_context *c, gmg_solver *s, const gmg_problem *mine, const double *f, double *u)
+{
+  (void)j, (void)c;
+  gmg_problem other = *mine;
+  if (gmg_solve(s, rank == 2 ? NULL : f, u, NULL) != GMG_ERR_ARGUMENT) return GMG_ERR_IO;
+  if (strcmp(gmg_context_error(c), "rank 2: f is NULL") != 0) return GMG_ERR_IO;
+  if (gmg_precondition(s, rank == 1 ? NULL : f, u) != GMG_ERR_ARGUMENT) return GMG_ERR_IO;
+  if (gmg_residual(s, f, rank == 1 ? NULL : u, u) != GMG_ERR_ARGUMENT) return GMG_ERR_IO;
+  gmg_plan_info plan;
+  if (gmg_plan(c, mine, &j->params, rank == 1 ? NULL : &plan) != GMG_ERR_ARGUMENT) return GMG_ERR_IO;
+  if (gmg_set_boundary_constant(s, rank == 1 ? 7 : 0, 0, 1) != GMG_ERR_ARGUMENT) return GMG_ERR_IO;
+  if (gmg_set_boundary_values(s, 0, 1, NULL) != GMG_ERR_ARGUMENT) return GMG_ERR_IO; /* two processes have this wall */
+  if (rank == 3) other.shift = NAN;
+  return gmg_solver_update(s, &other);
+}
+
+static void a_bad_argument_of_one_process_is_an_error_of_all(void **state)
+{
+  (void)state;
+  double *f = field(40 * 44, 1);
+  job j = small();
+  j.f = f, j.then = bad_calls;
+  run_ranks(4, solve_part, &j);
+  expect_error(&j, 4, GMG_ERR_ARGUMENT, "rank 3: problem.shift = nan: must be finite");
+  free(f);
+}
+
+/* Arguments that are right, but not the same in all processes. */
+typedef struct {
+  int row;
+  gmg_status status[3];
+  char text[3][JOB_TEXT];
+} differing;
+
+static void create_differing(const gmg_transport *t, void *data)
+{
+  differing *d = data;
+  gmg_context *c = NULL;
+  gmg_solver *s = NULL;
+  const double x[2][4] = {{0, 0.3, 0.6, 1}, {0, 0.3, 0.7, 1}};
+  const double *beta = x[0];
+  gmg_problem p = make_problem(2, 40, 44, 1, GMG_CELL, "dddd");
+  gmg_params q = gmg_params_default();
+  const int other = t->rank == 1;
+  if (d->row == 0 && other) p.n[0] = 41;
+  if (d->row == 1 && other) p.bc[1][0] = GMG_NEUMANN;
+  if (d->row == 2 && other) p.beta = beta;
+  if (d->row == 3 && other) q.post = 3;
+  if (d->row == 4 && other) q.smoother = gmg_smoother_by_name("jacobi");
+  if (d->row == 5) p.n[0] = 3, p.coord[0] = x[other];
+  if (d->row == 6 && other) q.rtol = 1e-3;
+  if (d->row == 7 && other) p.shift = 2;
+  const int slabs[3] = {1, 3, 1};
+  d->status[t->rank] = create_context_of(t, d->row == 8 && other ? slabs : NULL, &c);
+  if (!c) return;
+  d->status[t->rank] = gmg_solver_create(c, &p, &q, &s);
+  snprintf(d->text[t->rank], JOB_TEXT, "%s", gmg_context_error(c));
+  gmg_solver_destroy(s);
+  end_context_of(c);
+}
+
+static void arguments_that_differ_are_refused(void **state)
+{
+  (void)state;
+  static const char *const words[] = {"problem.n[0] = 41 in process 1 differs from 40 in process 0", "problem.bc[1][0]",
+                                      "problem.beta = an array in process 1 differs from NULL", "params.post = 3 in process 1",
+                                      "params.smoother = jacobi in process 1 differs from async in process 0", "a checksum of problem.coord[0]", "params.rtol",
+                                      "problem.shift = 2 in process 1 differs from 0", "" /* another cut: no context */};
+  for (int i = 0; i < COUNT(words); i++) {
+    differing d = {.row = i};
+    run_ranks(3, create_differing, &d);
+    for (int r = 0; r < 3; r++) {
+      assert_int_equal(d.status[r], GMG_ERR_ARGUMENT);
+      if (!strstr(d.text[r], words[i])) fail_msg("rank %d: \"%s\" is not in \"%s\"", r, words[i], d.text[r]);
+    }
+  }
+}
+
+static void what_cannot_be_cut_is_refused(void **state)
+{
+  (void)state;
+  static const struct {
+    size_t n[2];
+    int cut[3];
+    const char *smoother;
+    int fmg;
+    gmg_coarsening coarsening;
+    gmg_status status;
+    const char *words;
+  } rows[] = {
+      {{40, 44}, {4, 1, 1}, "gauss_seidel", 0, GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "params.smoother = \"gauss_seidel\""},
+      {{40, 44}, {4, 1, 1}, "lines", 0, GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "params.smoother = \"lines\""},
+      {{40, 44}, {4, 1, 1}, "async", 1, GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "params.fmg"},
+      {{40, 44}, {4, 1, 1}, "async", 0, GMG_COARSENING_BLACK_BOX, GMG_ERR_UNSUPPORTED, "params.coarsening"},
+      {{40, 44}, {1, 1, 4}, "async", 0, GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "problem.n[2] = 1: cut into 4 parts"},
+      {{12, 44}, {4, 1, 1}, "async", 0, GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "problem.n[0] = 12: cut into 4 parts, the thinnest"},
+      {{41, 44}, {2, 2, 1}, "async", 0, GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "problem.n[0] = 41: a periodic axis"},
+      {{40, 44}, {3, 1, 1}, "async", 0, GMG_COARSENING_AUTO, GMG_ERR_ARGUMENT, ""}, /* not as many parts as processes */
+  };
+  double *f = field(41 * 44, 1), *beta = positive(41 * 44, 2);
+  for (int i = 0; i < COUNT(rows); i++) {
+    const shape s = {2, {rows[i].n[0], rows[i].n[1], 1}, GMG_CELL, rows[i].n[0] == 41 ? "pppp" : "dddd"};
+    job j = {.problem = shaped_problem(&s), .params = gmg_params_default(), .f = f, .beta = beta};
+    memcpy(j.cut, rows[i].cut, sizeof j.cut);
+    j.params.smoother = gmg_smoother_by_name(rows[i].smoother), j.params.fmg = rows[i].fmg;
+    j.params.coarsening = rows[i].coarsening;
+    run_ranks(4, solve_part, &j);
+    expect_error(&j, 4, rows[i].status, rows[i].words);
+  }
+  free(f), free(beta);
+}
+
+int main(int argc, char **argv)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_bad_value_of_one_process_is_an_error_of_all),
+                                     cmocka_unit_test(a_bad_argument_of_one_process_is_an_error_of_all),
+                                     cmocka_unit_test(arguments_that_differ_are_refused),
+                                     cmocka_unit_test(what_cannot_be_cut_is_refused)};
+  share_devices();
+  const int skipped = for_device(argc, argv);
+  return skipped ? skipped : run_selected(tests);
+}
