@@ -50,6 +50,15 @@ GMG_API gmg_status gmg_context_create_cuda(int device, gmg_cuda_stream stream, g
 GMG_API gmg_status gmg_context_create_cuda_ranks(const gmg_transport *transport, const int cut[3], int device,
                                                  gmg_cuda_stream stream, gmg_context **context);
 
+/** Creates a context for each of several CUDA devices of this process, which share each grid. All are used together, by the calls
+ *  for all parts at once (gmg_transport.h), or each by a thread of its own, as after gmg_context_create_cuda_ranks().
+ *  @param count number of devices, 1 or more   @param devices [count] CUDA device numbers, all different
+ *  @param streams [count] BORROWED, one of each device; NULL, or NULL entries: the default stream
+ *  @param cut as for gmg_context_create_ranks()   @param[out] contexts [count], to be destroyed one by one; NULLs on failure
+ *  @return as gmg_context_create_cuda_ranks() */
+GMG_API gmg_status gmg_context_create_cuda_devices(int count, const int devices[], const gmg_cuda_stream streams[],
+                                                   const int cut[3], gmg_context *contexts[]);
+
 /** Creates a smoother that sweeps on a device, for solvers on a host context. Every sweep copies u and f to the device, runs the
  *  inner smoother there, and copies u back. The rest of the cycle runs on the host. This is the configuration of Anzt, Dongarra,
  *  Gates, Tomov (2011), kept for comparison. A solver on a CUDA context copies nothing.

@@ -38,6 +38,33 @@ typedef struct gmg_transport {
  *  @return as gmg_context_create_host(). An error of one process is an error of all */
 GMG_API gmg_status gmg_context_create_ranks(const gmg_transport *transport, const int cut[3], int threads, gmg_context **context);
 
+/** Creates a context for each part of a grid, in one process without a transport of its own: `count` contexts, with `threads` host
+ *  threads each. Either each is used by a thread of the caller, as after gmg_context_create_ranks(), or all together by the calls
+ *  below. For GPUs there is gmg_context_create_cuda_devices() (gmg_cuda.h).
+ *  @param count number of parts, 1 or more   @param cut as for gmg_context_create_ranks()   @param threads of each context
+ *  @param[out] contexts [count], to be destroyed one by one; NULLs on failure
+ *  @return GMG_OK, GMG_ERR_ARGUMENT or GMG_ERR_MEMORY */
+GMG_API gmg_status gmg_context_create_parts(int count, const int cut[3], int threads, gmg_context *contexts[]);
+
+/** @name Calls for all parts at once
+ *  Each is like the call of the same name for one part, made for all parts by one thread of the caller, with one entry for each
+ *  part: its context, its solver, its arrays. gmg_local_box() tells which box is whose. They return when all parts have returned,
+ *  and so block as those calls do; the error is that of all parts, and its text is in each context. The entries of problems[]
+ *  differ in their arrays alone. NULL for a list of arrays stands for NULL in each part. Solvers are destroyed one by one.
+ *  @return as the calls for one part; GMG_ERR_ARGUMENT if count < 1, or if a context or a solver is NULL; GMG_ERR_MEMORY if the
+ *  system cannot start a thread for each part
+ *  @{ */
+GMG_API gmg_status gmg_solver_create_parts(int count, gmg_context *const contexts[], const gmg_problem problems[],
+                                           const gmg_params *params, gmg_solver *solvers[]);
+GMG_API gmg_status gmg_solver_update_parts(int count, gmg_solver *const solvers[], const gmg_problem problems[]);
+/** report: as for gmg_solve(); may be NULL */
+GMG_API gmg_status gmg_solve_parts(int count, gmg_solver *const solvers[], const void *const f[], void *const u[],
+                                   gmg_report *report);
+GMG_API gmg_status gmg_precondition_parts(int count, gmg_solver *const solvers[], const void *const r[], void *const z[]);
+GMG_API gmg_status gmg_residual_parts(int count, gmg_solver *const solvers[], const void *const f[], const void *const u[],
+                                      void *const r[]);
+/** @} */
+
 #ifdef __cplusplus
 }
 #endif

@@ -16,3 +16,11 @@ gmg_status gmg_context_create_cuda_ranks(const gmg_transport *transport, const i
   (void)transport, (void)cut;
   return gmg_context_create_cuda(device, stream, context);
 }
+
+gmg_status gmg_context_create_cuda_devices(int count, const int devices[], const gmg_cuda_stream streams[], const int cut[3],
+                                           gmg_context *contexts[])
+{
+  (void)devices, (void)streams, (void)cut;
+  for (int i = 0; contexts && i < count; i++) contexts[i] = NULL;
+  return count < 1 || !contexts ? GMG_ERR_ARGUMENT : GMG_ERR_UNSUPPORTED;
+}

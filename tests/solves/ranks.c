@@ -2,6 +2,8 @@
    threads (ranks.h). With the argument "cuda" each is on a device. */
 #include "job.h"
 
+#include "gmg_cuda.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +42,8 @@ static const ranks_case cases[] = {
     {{1, {300000, 1, 1}, GMG_CELL, "pp"}, 2, {0}, "red_black", GMG_PRECISION_SAME, CONSTANT, GMG_CYCLE_V, GMG_ACCEL_NONE, 1},
     {{2, {4000, 90, 1}, GMG_CELL, "dddn"}, 3, {0}, "async", GMG_PRECISION_AUTO, CONSTANT, GMG_CYCLE_V, GMG_ACCEL_NONE, 0},
     {{3, {20, 24, 18}, GMG_CELL, "dddnpp"}, 2, {0}, "async", GMG_PRECISION_AUTO, BETA, GMG_CYCLE_AUTO, GMG_ACCEL_AUTO, 0},
+    {{3, {120, 96, 112}, GMG_CELL, "ddddnd"}, 2, {1, 1, 2}, "async", GMG_PRECISION_MIXED, CONSTANT, GMG_CYCLE_AUTO, GMG_ACCEL_AUTO, 0},
+    {{3, {120, 96, 112}, GMG_CELL, "ddddpp"}, 4, {1, 2, 2}, "red_black", GMG_PRECISION_SAME, CONSTANT, GMG_CYCLE_V, GMG_ACCEL_NONE, 1},
     {{3, {16, 24, 18}, GMG_VERTEX, "nnnnnn"}, 2, {0}, "red_black", GMG_PRECISION_SAME, CONSTANT, GMG_CYCLE_V, GMG_ACCEL_NONE, 1},
 };
 
@@ -48,7 +52,8 @@ static job job_of(const ranks_case *k)
   job j = {.problem = shaped_problem(&k->of), .params = gmg_params_default(), .cut = {k->cut[0], k->cut[1], k->cut[2]}};
   gmg_params *q = &j.params;
   q->smoother = gmg_smoother_by_name(k->smoother), q->precision = k->precision, q->cycle = k->cycle, q->accel = k->accel;
-  q->deterministic = 1, q->direct = GMG_DIRECT_NEVER, q->coarsening = GMG_COARSENING_DISCRETIZE, q->max_cycles = MOST_CYCLES;
+  q->deterministic = !on_device || k->cycle == GMG_CYCLE_V; /* otherwise a device adds to coarse values in any order */
+  q->direct = GMG_DIRECT_NEVER, q->coarsening = GMG_COARSENING_DISCRETIZE, q->max_cycles = MOST_CYCLES;
   q->check_every = 1, q->rtol = 1e-9;
   return j;
 }
@@ -235,6 +240,87 @@ static void the_plan_is_that_of_the_whole_grid(void **state)
   free(f);
 }
 
+/* --- all parts at once ------------------------------------------------------------------------------------------------------------- */
+
+enum { PARTS = 3 };
+
+static gmg_status create_parts(gmg_context *c[], void *stream[])
+{
+  int device[PARTS];
+  if (!on_device) return gmg_context_create_parts(PARTS, NULL, 1, c);
+  for (int i = 0; i < PARTS; i++) {
+    device[i] = i % device_count();
+    device_use(device[i]);
+    stream[i] = device_stream();
+  }
+  return gmg_context_create_cuda_devices(PARTS, device, (const gmg_cuda_stream *)stream, NULL, c);
+}
+
+static void one_thread_solves_all_parts(void **state)
+{
+  (void)state;
+  static const ranks_case k = {{3, {72, 61, 68}, GMG_CELL, "dnrdpp"}, PARTS, {0}, "red_black", GMG_PRECISION_SAME, BETA, GMG_CYCLE_V,
+                               GMG_ACCEL_FLEXIBLE_CG, 1};
+  job j = job_of(&k);
+  const size_t n = unknowns(&j.problem);
+  double *f = field(n, 1), *beta = positive(n, 2), *whole[3] = {field(n, 0), field(n, 0), field(n, 0)}; /* u, z, r */
+  gmg_context *c[PARTS];
+  gmg_solver *s[PARTS];
+  gmg_problem p[PARTS];
+  gmg_report report;
+  box b[PARTS];
+  void *stream[PARTS], *result[3][PARTS];
+  double *mine[5][PARTS], *there[5][PARTS]; /* f, beta, u, z, r */
+  size_t count[PARTS];
+  j.f = f, j.beta = beta;
+  alone one = solve_alone(&j);
+  assert_int_equal(create_parts(c, stream), GMG_OK);
+  for (int i = 0; i < PARTS; i++) {
+    b[i] = box_of(c[i], &j.problem), count[i] = cells_of(b[i].n);
+    if (on_device) device_use(i % device_count());
+    for (int a = 0; a < 5; a++) {
+      mine[a][i] = take(&b[i], -1, a == 0 ? f : a == 1 ? beta : NULL), there[a][i] = use(mine[a][i], count[i]);
+      if (a > 1) result[a - 2][i] = there[a][i];
+    }
+    p[i] = j.problem, p[i].beta = there[1][i];
+  }
+  const void *const *F = (const void *const *)there[0], *const *U = (const void *const *)result[0];
+  assert_ok(c[0], gmg_solver_create_parts(PARTS, c, p, &j.params, s));
+  assert_ok(c[0], gmg_solve_parts(PARTS, s, F, result[0], &report));
+  assert_int_equal(report.cycles, one.report.cycles);
+  assert_ok(c[0], gmg_precondition_parts(PARTS, s, F, result[1]));
+  assert_ok(c[0], gmg_residual_parts(PARTS, s, F, U, result[2]));
+  assert_int_equal(gmg_solve_parts(PARTS, s, NULL, result[0], NULL), GMG_ERR_ARGUMENT);
+  assert_string_equal(gmg_context_error(c[1]), "rank 0: f is NULL");
+  for (int i = 0; i < PARTS; i++) p[i].shift = -1e9;
+  assert_int_equal(gmg_solver_update_parts(PARTS, s, p), GMG_ERR_UNSUPPORTED);
+  for (int i = 0; i < PARTS; i++) p[i].shift = 1;
+  assert_ok(c[0], gmg_solver_update_parts(PARTS, s, p));
+  gmg_solver *none[PARTS] = {s[0], NULL, s[2]};
+  assert_int_equal(gmg_solve_parts(PARTS, none, F, result[0], NULL), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_solve_parts(0, s, F, result[0], NULL), GMG_ERR_ARGUMENT);
+  for (int i = 0; i < PARTS; i++) p[i].n[0] = 0;
+  assert_int_equal(gmg_solver_create_parts(PARTS, c, p, &j.params, none), GMG_ERR_ARGUMENT);
+  for (int i = 0; i < PARTS; i++) assert_null(none[i]);
+  for (int i = 0; i < PARTS; i++) {
+    if (on_device) device_use(i % device_count());
+    gmg_solver_destroy(s[i]);
+    for (int a = 0; a < 5; a++) {
+      drop(mine[a][i], there[a][i], count[i]);
+      if (a > 1) copy_box(&b[i], -1, whole[a - 2], mine[a][i], 0);
+      free(mine[a][i]);
+    }
+    gmg_context_destroy(c[i]);
+    if (on_device) device_stream_end(stream[i]);
+  }
+  assert_true(distance(whole[0], one.u, n) <= 1e-6 * norm2(one.u, n));
+  assert_true(distance(whole[1], one.z, n) <= 1e-10 * norm2(one.z, n));
+  assert_near(norm2(whole[2], n) / report.residual, 1, 1e-4);
+  end_alone(&one);
+  free(f), free(beta);
+  for (int a = 0; a < 3; a++) free(whole[a]);
+}
+
 /* --- boxes ---------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -301,6 +387,7 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(an_update_reaches_all_levels),
                                      cmocka_unit_test(fluxes_are_those_of_one_process),
                                      cmocka_unit_test(the_plan_is_that_of_the_whole_grid),
+                                     cmocka_unit_test(one_thread_solves_all_parts),
                                      cmocka_unit_test(boxes_cover_the_grid),
                                      cmocka_unit_test(one_process_has_all)};
   share_devices();

@@ -7,6 +7,7 @@
 extern "C" {
 #include "comm/planes.h"
 #include "comm/ranks.h"
+#include "comm/threads.h"
 }
 
 #include "core/cuda/device.h"
@@ -443,4 +444,26 @@ extern "C" gmg_status gmg_context_create_cuda_ranks(const gmg_transport *t, cons
   gmg_context_destroy(*context);
   *context = NULL;
   return status;
+}
+
+/* --- several devices of one process -------------------------------------------------------------------------------------- */
+
+typedef struct {
+  const int *devices;
+  const gmg_cuda_stream *streams;
+  const int *cut;
+} several;
+
+static gmg_status create_one(const gmg_transport *t, int part, void *data, gmg_context **context)
+{
+  const several *x = (const several *)data;
+  return gmg_context_create_cuda_ranks(t, x->cut, x->devices[part], x->streams ? x->streams[part] : NULL, context);
+}
+
+extern "C" gmg_status gmg_context_create_cuda_devices(int count, const int devices[], const gmg_cuda_stream streams[],
+                                                      const int cut[3], gmg_context *contexts[])
+{
+  several x = {devices, streams, cut};
+  for (int i = 0; contexts && i < count; i++) contexts[i] = NULL;
+  return devices ? gmg_create_together(count, create_one, &x, contexts) : GMG_ERR_ARGUMENT;
 }

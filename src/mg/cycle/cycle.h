@@ -34,6 +34,7 @@ extern const gmg_legs gmg_plain_legs, gmg_double_buffered_legs;
 
 /* legs.c */
 const gmg_legs *gmg_unfused_legs(const gmg_multigrid *m); /* one operation after the other */
+void gmg_agree_on_legs(gmg_multigrid *m, int l); /* in several processes, called by all at once: the same legs on all */
 void gmg_choose_legs(gmg_multigrid *m, int l); /* at create, after the smoother and the maps of level l */
 void gmg_presmooth_restrict(const gmg_multigrid *m, int l, const void *f, void *u, gmg_start start);
 

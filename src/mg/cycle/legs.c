@@ -151,14 +151,22 @@ static int buffered_up(const gmg_multigrid *m, int l, const void *f, void *u, co
 
 const gmg_legs gmg_double_buffered_legs = {buffered_down, buffered_up};
 
+/* In several processes legs that may refuse a call are not used: all must take the same ones. */
 void gmg_choose_legs(gmg_multigrid *m, int l)
 {
   const gmg_level *L = &m->level[l];
   m->legs[l] = gmg_unfused_legs(m);
   if (gmg_has_black_box(m->solver)) return;
-  m->legs[l] = m->fused[l] ? &fused_legs : &gmg_plain_legs;
+  m->legs[l] = m->fused[l] && !L->A.part ? &fused_legs : &gmg_plain_legs;
   if (!m->fused[l] || m->pre == 0 || m->post == 0 || L->operator_dependent || m->exec->dry) return;
   if (m->fused[l]->double_buffered(&L->view, m->state[l], L->restrict_, L->prolong)) m->legs[l] = &gmg_double_buffered_legs;
+}
+
+void gmg_agree_on_legs(gmg_multigrid *m, int l)
+{
+  double is_plain = m->legs[l] != &gmg_double_buffered_legs;
+  m->exec->comm->max(m->exec, 1, &is_plain);
+  if (is_plain > 0) m->legs[l] = gmg_unfused_legs(m);
 }
 
 /* --- called by the cycle --------------------------------------------------------------------------------------------------- */

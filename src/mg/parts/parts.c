@@ -1,6 +1,8 @@
 /* Cuts levels into parts. Every process computes the same cuts. Called at create, and through the API (gmg_local_box()). */
 #include "parts.h"
 
+#include "mg/cycle/cycle.h"
+
 #include "comm/cut.h"
 #include "comm/ranks.h"
 
@@ -183,5 +185,6 @@ gmg_status gmg_connect_parts(gmg_solver *s)
 {
   for (int l = 0; l < s->parts && s->exec.comm->connect && !s->exec.dry; l++)
     GMG_TRY(s->exec.comm->connect(&s->exec, &s->part[l]));
+  for (int l = 0; l + 1 < s->parts && !s->exec.dry; l++) gmg_agree_on_legs(&s->mg, l);
   return GMG_OK;
 }

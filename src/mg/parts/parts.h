@@ -9,8 +9,8 @@
 gmg_status gmg_cut_finest(gmg_solver *s);
 /* Cuts level l + 1, of these axes, like level l, unless it is one of the small levels, which all processes hold. */
 gmg_status gmg_cut_next(gmg_solver *s, int l, const gmg_axis_spec next[3], int *is_cut);
-/* Makes the messages of all levels possible, after all processes have created them. All call it at once, and get the same
-   status. */
+/* Makes the messages of all levels possible, after all processes have created them, and agrees on the legs of cycles. All call it
+   at once, and get the same status. */
 gmg_status gmg_connect_parts(gmg_solver *s);
 
 /* same.c. Refuses arguments that differ between processes. The text names the first one, with both values. */

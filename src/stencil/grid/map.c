@@ -252,18 +252,22 @@ static int reads_wall(const table *t)
   return t->width == 1 || w[1] == 0;
 }
 
-static gmg_pairs find_pairs(const table *t)
+/* is_part: of the coarse cells in which the fine unknowns lie; fine unknown i lies in cell i / 2 + shift. */
+static gmg_pairs find_pairs(const table *t, int is_part, int shift)
 {
   static const struct {
     gmg_pairs kind;
-    int rows, cols, low, high; /* fits if the map's rows * `rows` = its columns * `cols`, and row r reads only columns from
-                                  low to high relative to its place */
+    int rows, cols, low, high; /* fits if the map's rows * `rows` = its columns * `cols` (a part of an axis has coarse ghosts
+                                  beyond its fine unknowns), and row r reads only columns from low to high relative to its place */
   } kinds[] = {{GMG_PAIRS_AVERAGE, 2, 1, 0, 1}, {GMG_PAIRS_ADJOINT, 2, 1, -1, 2}, {GMG_PAIRS_LINEAR, 1, 2, 0, 1}};
   for (int kind = 0; kind < 3; kind++) {
-    int fits = t->rows * (size_t)kinds[kind].rows == t->cols * (size_t)kinds[kind].cols;
-    if (kinds[kind].kind == GMG_PAIRS_LINEAR && fits) fits = !reads_wall(t);
-    for (size_t r = 0; r < t->rows && fits; r++) {
-      const int place = kinds[kind].rows == 2 ? 2 * (int)r : ((int)r + 1) / 2 - 1;
+    const int to_coarse = kinds[kind].rows == 2;
+    const size_t fine = to_coarse ? t->cols : t->rows, coarse = to_coarse ? t->rows : t->cols, before = (size_t)shift;
+    int fits = is_part ? fine % 2 == 0 && before + fine / 2 <= coarse
+                       : t->rows * (size_t)kinds[kind].rows == t->cols * (size_t)kinds[kind].cols;
+    if (!to_coarse && fits) fits = !reads_wall(t);
+    for (size_t r = to_coarse ? before : 0; r < (to_coarse ? before + fine / 2 : fine) && fits; r++) {
+      const int place = to_coarse ? 2 * ((int)r - shift) : ((int)r + 1) / 2 - 1 + shift;
       for (int m = 0; m < t->width; m++) {
         const int reach = t->first[r] + m - place;
         if (t->weight[r * (size_t)t->width + (size_t)m] != 0 && (reach < kinds[kind].low || reach > kinds[kind].high)) fits = 0;
@@ -390,7 +394,7 @@ static void describe(gmg_map_kind kind, const table *t, gmg_map *map)
 {
   *map = (gmg_map){.rows = (int)t->rows, .cols = (int)t->cols, .width = t->width};
   find_repetition(t, map);
-  map->pairs = has_values(kind) ? find_pairs(t) : GMG_PAIRS_NONE;
+  map->pairs = map->pairs_inside = has_values(kind) ? find_pairs(t, 0, 0) : GMG_PAIRS_NONE;
   map->rows_in_tile[0] = rows_that_read(t, GMG_TILE_COLUMNS);
   map->rows_in_tile[1] = rows_that_read(t, GMG_TILE_LINES);
   map->rows_in_strip = rows_that_read(t, GMG_STRIP_COLUMNS);
@@ -449,6 +453,15 @@ static int take_part(const table *whole, gmg_span rows, gmg_span cols, table *t)
   return 1;
 }
 
+static gmg_status upload_first_inside(gmg_exec *e, const table *t, gmg_map *map)
+{
+  void *first = NULL;
+  for (size_t r = 0; r < t->rows; r++) t->first[r] -= map->shift;
+  GMG_TRY(gmg_exec_ints(e, "transfer map of a part", t->rows, t->first, &first));
+  map->first_inside = first;
+  return GMG_OK;
+}
+
 gmg_status gmg_map_create_part(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, const gmg_axis *coarse, gmg_span fine_part,
                                gmg_span coarse_part, gmg_map *map)
 {
@@ -461,7 +474,9 @@ gmg_status gmg_map_create_part(gmg_exec *e, gmg_map_kind kind, const gmg_axis *f
     status = gmg_fail(e->context, GMG_ERR_MEMORY, "transfer map of %zu unknowns could not be allocated", fine_part.n);
   if (status == GMG_OK) describe(kind, &t, map);
   map->shift = (int)(fine_part.first / 2 - coarse_part.first); /* fine_part.first is even */
+  if (status == GMG_OK && is_cut && has_values(kind)) map->pairs_inside = find_pairs(&t, 1, map->shift);
   if (status == GMG_OK) status = upload(e, &t, has_values(kind) && gmg_axis_periodic(fine) && !is_cut, map);
+  if (status == GMG_OK && map->shift && map->pairs_inside == GMG_PAIRS_LINEAR) status = upload_first_inside(e, &t, map);
   table_free(&whole);
   table_free(&t);
   return status;

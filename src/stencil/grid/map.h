@@ -36,6 +36,8 @@ typedef struct gmg_map {
   double repeat[2][4]; /* weights of rows begin and begin + 1; only for width <= 4 */
   int at[2];          /* `first` of these two rows, on the host */
   int shift;          /* on merged cells: fine unknown i lies in coarse cell i / 2 + shift. Not 0 only between parts */
+  gmg_pairs pairs_inside; /* `pairs` if shift is added to all coarse indices: of the coarse cells in which the fine unknowns lie */
+  const int *first_inside; /* [rows] first - shift; only for GMG_PAIRS_LINEAR, and if shift is not 0 */
   const void *weight; /* [rows][width] reals, exec's memory */
   const int *first;   /* [rows] may be < 0 or beyond cols (see wrap); never decreases with r */
   const int *wrap;    /* actual column of an index from -GMG_MAP_PAD to cols + GMG_MAP_PAD - 1, periodic or clamped */

@@ -94,7 +94,7 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
   if (!pays || !last || !restriction_of(&r, coarse, l->A, map, &s->blocks)) return 0;
   if (first) run(l, s, 1, f, NULL, u, 0);
   R(async_run_passes)(l, s, between, f, u, 0);
-  l->exec->vector->fill(l->exec, (size_t)r.layout.n[0] * r.layout.n[1] * r.layout.n[2], 0, coarse);
+  l->exec->vector->fill(l->exec, gmg_unknowns_of(gmg_layout_of_rows(map)), 0, coarse);
   launch(l, s, last, 1, level_of(l, s, 0), f, u, to, update_output{}, r);
   return 1;
 }
@@ -111,7 +111,8 @@ static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, 
 
 static int double_buffered(const gmg_smoother_level *l, const async_state *s, const gmg_map *restrict_, const gmg_map *prolong)
 {
-  return is_large(l, MIN_CELLS_DOUBLE_BUFFERED) && pass_of(l, s, PASS_RESTRICT) &&
+  const int pays = l->A->part || is_large(l, MIN_CELLS_DOUBLE_BUFFERED); /* in several processes no other legs are fused */
+  return pays && pass_of(l, s, PASS_RESTRICT) &&
          planes_can_double_buffer(passes, s->max_bytes, l->A, &s->blocks, restrict_, prolong);
 }
 

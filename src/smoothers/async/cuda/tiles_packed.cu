@@ -139,7 +139,7 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
   if (start != GMG_FROM_ZERO || passes != 1 || ((uintptr_t)f | (uintptr_t)u) % sizeof(real_pair)) return 0;
   if (!restriction_of(&r, coarse, l->A, map, &s->blocks)) return 0;
   const gmg_launch_shape clearing = {dim3((unsigned)processors_of(l)), dim3(GMG_THREADS), 0};
-  gmg_launch_early(l->exec, "async", clear_kernel, clearing, r.layout.n[0] * r.layout.n[1] * r.layout.n[2], r.coarse);
+  gmg_launch_early(l->exec, "async", clear_kernel, clearing, gmg_unknowns_of(gmg_layout_of_rows(map)), coarse);
   gmg_launch_early(l->exec, "async", function_of(s)->restrict_, launch_of(l, s, 1).grid, level_of(l, s, 0), f, u, r);
   return 1;
 }

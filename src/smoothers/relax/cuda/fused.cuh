@@ -50,6 +50,17 @@ static inline int update_has_offsets(const gmg_update_target *to)
 /* By how much the offset of an unknown in x exceeds that in the level's fields. j, k: its indices across and along the columns */
 static __device__ __forceinline__ int update_gap(const update_output &o, int j, int k) { return o.row_gap * j + o.plane_gap * k; }
 
+/* The map of a part (core/part.h) with coarse cells counted from that of fine unknown 0 on. along: so is the coarse field. */
+static inline gmg_map map_from_first_pair(const gmg_map *m, int along)
+{
+  gmg_map x = *m;
+  if (m->shift == 0) return x;
+  x.first = m->first_inside, x.cols -= m->shift;
+  for (int r = 0; r < 2; r++) x.at[r] -= m->shift;
+  if (!along) x.wrap += m->shift;
+  return x;
+}
+
 static inline update_output update_of(const gmg_update_target *to, const gmg_operator *A)
 {
   update_output o = {(double *)to->x, to->scale, to->keep, (const scalar *)to->coarse};
@@ -57,8 +68,9 @@ static inline update_output update_of(const gmg_update_target *to, const gmg_ope
   const pitches own = pitches_of(gmg_layout_of(A), A->dim), x = pitches_of(to->layout, A->dim);
   o.row_gap = A->dim == 3 ? x.row - own.row : 0, o.plane_gap = x.plane - own.plane;
   if (!to->coarse) return o;
-  for (int a = 0; a < 3; a++) o.map[a] = to->prolong[axis[a]];
   o.layout = pitches_of(gmg_layout_of_columns(to->prolong), A->dim);
+  for (int a = 0; a < 3; a++) o.map[a] = map_from_first_pair(&to->prolong[axis[a]], a == 2);
+  o.coarse += (size_t)to->prolong[axis[2]].shift * (size_t)o.layout.plane;
   o.along = gmg_repeated_pairs_of(&o.map[2]);
   return o;
 }
@@ -100,16 +112,20 @@ typedef struct {
   real weight;
 } restriction_output;
 
-/* Returns 0 if this does not apply. It requires averages of 8 with equal weights, and blocks of whole groups of 8. */
+/* Returns 0 if this does not apply. It requires averages of 8 with equal weights, and blocks of whole groups of 8. In a part
+   (core/part.h) it restricts to the coarse cells in which the fine unknowns lie. */
 static inline int restriction_of(restriction_output *r, void *coarse, const gmg_operator *A, const gmg_map map[3],
                                  const gmg_blocks *b)
 {
-  r->weight = 1, r->coarse = (scalar *)coarse, r->layout = gmg_layout_32_of(gmg_layout_of_rows(map));
+  const gmg_layout all = gmg_layout_of_rows(map);
+  r->weight = 1, r->layout = gmg_layout_32_of(all);
+  r->coarse = coarse ? (scalar *)coarse + gmg_offset(all, map[0].shift, map[1].shift, map[2].shift) : NULL;
   if (A->dim != 3) return 0;
   for (int a = 0; a < 3; a++) {
     const gmg_map *m = &map[a];
-    if (m->pairs != GMG_PAIRS_AVERAGE || m->width != 2 || m->period != 1 || m->begin > 0 || m->end < m->rows ||
-        m->repeat[0][0] != m->repeat[0][1] || (b->count[a] > 1 && b->shape[a] % 2))
+    r->layout.n[a] = (unsigned)(m->cols / 2);
+    if (m->pairs_inside != GMG_PAIRS_AVERAGE || m->width != 2 || m->period != 1 || m->begin > m->shift ||
+        m->end < m->shift + m->cols / 2 || m->repeat[0][0] != m->repeat[0][1] || (b->count[a] > 1 && b->shape[a] % 2))
       return 0;
     r->weight *= (real)m->repeat[0][0];
   }

@@ -137,9 +137,9 @@ static inline int planes_can_prolong(const gmg_update_target *to, const gmg_oper
   if (!GMG_REAL_F32 && (to->scale || to->keep)) return 0;
   if (A->dim != 3) return 0;
   for (int a = 0; a < 3; a++)
-    if (to->prolong[a].pairs != GMG_PAIRS_LINEAR || (a > 0 && b->count[a] > 1 && b->shape[a] % 2)) return 0;
+    if (to->prolong[a].pairs_inside != GMG_PAIRS_LINEAR || (a > 0 && b->count[a] > 1 && b->shape[a] % 2)) return 0;
   const gmg_map *along = &to->prolong[2];
-  if (along->cols < MIN_COARSE_PLANES || along->begin > MAX_PLAIN_FROM) return 0;
+  if (along->cols - along->shift < MIN_COARSE_PLANES || along->begin > MAX_PLAIN_FROM) return 0;
   if (along->end < along->rows - 1 || along->period != 2) return 0;
   return plane_rows(b) >= MIN_ROWS;
 }

@@ -50,34 +50,37 @@ static __global__ void __launch_bounds__(GMG_THREADS, 4)
   sum_up(t, how, sums);
 }
 
-/* Adds the squares of r and rhs in a thread's columns of one plane. Stores the scaled r in `low` unless that is NULL. c: offset of
-   the first value; row: distance between pairs. */
+/* Adds the squares of r and rhs in a thread's columns of one plane, if they count. Stores the scaled r in `low` unless that is
+   NULL. c: offset of the first value; row: distance between pairs. */
 template <int deep, class Offset>
 static __device__ __forceinline__ void add_squares(const gmg_patch<deep> &r, const gmg_patch<deep> &rhs, real scale,
-                                                   low_scalar *low, Offset c, Offset row, gmg_total &t)
+                                                   low_scalar *low, Offset c, Offset row, int counts, gmg_total &t)
 {
 #pragma unroll
   for (int d = 0; d < deep; d++) {
     if (low) *(float2 *)(low + c + d * row) = float2{(float)(scale * r.at[d][0]), (float)(scale * r.at[d][1])};
+    if (!counts) continue;
 #pragma unroll
     for (int b = 0; b < 2; b++)
       t.first += gmg_square((wide_scalar)r.at[d][b]), t.second += gmg_square((wide_scalar)rhs.at[d][b]);
   }
 }
 
-/* planes_at_once: the number of planes of a thread if it loads them all at once, otherwise 0 (gmg_walk_pairs()). Levels with few
+/* begin, end: planes of the process's own unknowns.
+   planes_at_once: the number of planes of a thread if it loads them all at once, otherwise 0 (gmg_walk_pairs()). Levels with few
    tiles are limited by the latency of memory, not by its bandwidth. */
 enum { NORM_AT_ONCE = 2 };
 template <int deep, int planes_at_once = 0>
 static __global__ void __launch_bounds__(GMG_THREADS, 2)
-    norm_uniform_kernel(gmg_uniform s, const scalar *f, const scalar *u, scaling how, low_scalar *low, gmg_sum_target sums)
+    norm_uniform_kernel(gmg_uniform s, int begin, int end, const scalar *f, const scalar *u, scaling how, low_scalar *low,
+                        gmg_sum_target sums)
 {
   gmg_wait_for_predecessor();
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
-  gmg_walk_uniform<deep, planes_at_once>(s, f, u, [&](int, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &rhs) {
-    add_squares(r, rhs, scale, low, c, gmg_layout_of(s).row, t);
+  gmg_walk_uniform<deep, planes_at_once>(s, f, u, [&](int k, size_t c, const gmg_patch<deep> &r, const gmg_patch<deep> &rhs) {
+    add_squares(r, rhs, scale, low, c, gmg_layout_of(s).row, k >= begin && k < end, t);
   });
   sum_up(t, how, sums);
 }
@@ -105,7 +108,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 2)
 
 /* add_squares() for one column. */
 static __device__ __forceinline__ void add_squares(const gmg_single &r, const gmg_single &rhs, real scale, low_scalar *low,
-                                                   unsigned c, unsigned, gmg_total &t)
+                                                   unsigned c, unsigned, int, gmg_total &t)
 {
   if (low) low[c] = (low_scalar)(scale * r.at[0][0]);
   t.first += gmg_square((wide_scalar)r.at[0][0]), t.second += gmg_square((wide_scalar)rhs.at[0][0]);
@@ -119,9 +122,17 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
   const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
   gmg_walk_faces<kind, wide>(w, f, u, [&](unsigned, unsigned c, const auto &image, const auto &, const auto &rhs) {
-    add_squares(gmg_minus(rhs, image), rhs, scale, low, c, gmg_layout_of(w).row, t);
+    add_squares(gmg_minus(rhs, image), rhs, scale, low, c, gmg_layout_of(w).row, 1, t);
   });
   sum_up(t, how, sums);
+}
+
+/* Whether all unknowns of some planes along the last axis are the process's own, and all others are ghosts. */
+static int has_own_planes(const gmg_operator *A)
+{
+  int cut_before = 0;
+  for (int a = 0; a + 1 < A->dim; a++) cut_before |= A->part && gmg_is_cut(A->part, a);
+  return !cut_before;
 }
 
 static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, scaling how, void *low,
@@ -134,14 +145,15 @@ static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f,
   gmg_uniform s;
   gmg_any_columns any;
   gmg_face_columns w;
-  if (A->part) {
+  if (has_own_planes(A) && gmg_uniform_of(A, UNIFORM_BLOCKS(e), f, u, low, &s)) {
+    const int loads_at_once = s.deep == 2 && s.tiles.high == NORM_AT_ONCE && s.n[2] % NORM_AT_ONCE == 0;
+    const auto kernel = loads_at_once ? norm_uniform_kernel<2, NORM_AT_ONCE> : GMG_BY_DEPTH(s, norm_uniform_kernel);
+    const int last = A->dim - 1, begin = (int)own.begin[last], end = (int)own.end[last];
+    gmg_launch_early(e, what, kernel, gmg_shape_of(s.tiles, 1), s, begin, end, f, u, how, low, sums);
+  } else if (A->part) {
     gmg_launch_early(e, what, GMG_BY_KIND(A, norm_kernel), gmg_shape_of(p.tiles, 1), *A, own, p, f, u, how, low, sums);
   } else if (!A->caller_layouts && gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, low, &w)) {
     gmg_launch(e, what, GMG_BY_COLUMNS(w, norm_faces_kernel, 1, 2), gmg_shape_of(w.s.tiles, 1), w, f, u, how, low, sums);
-  } else if (gmg_uniform_of(A, UNIFORM_BLOCKS(e), f, u, low, &s)) {
-    const int loads_at_once = s.deep == 2 && s.tiles.high == NORM_AT_ONCE && s.n[2] % NORM_AT_ONCE == 0;
-    const auto kernel = loads_at_once ? norm_uniform_kernel<2, NORM_AT_ONCE> : GMG_BY_DEPTH(s, norm_uniform_kernel);
-    gmg_launch_early(e, what, kernel, gmg_shape_of(s.tiles, 1), s, f, u, how, low, sums);
   } else if (gmg_any_columns_of(A, UNIFORM_BLOCKS(e), f, u, &any)) {
     gmg_launch_early(e, what, GMG_BY_DEPTH(any.s, norm_any_kernel), gmg_shape_of(any.s.tiles, 1), any, f, u, how, low, sums);
   } else if (A->caller_layouts) {
