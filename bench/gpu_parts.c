@@ -1,0 +1,154 @@
+/* Several CUDA devices on one grid, and one device in the same run: each row has `ratio`, the time on all devices over the time on
+   one. Weak rows have the unknowns of the one-device row on each device. The rows without a ratio are those of one device, and
+   those that need the memory of all.
+     bench_gpu_parts [--json FILE] [--only NAME,NAME] [--commit ID] [--runs N] [--most UNKNOWNS] */
+#include "gpu.h"
+
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_DEVICES = 8 };
+static const double CONTRAST = 1e4;
+
+typedef struct {
+  const char *name, *alone; /* alone: the row of one device, NULL: there is none */
+  size_t n;                 /* along each axis on one device */
+  int weak;                 /* the last axis is as many times longer as there are devices */
+  double rtol;
+  int has_beta;
+} row;
+
+static const row rows[] = {{"weak_512", "one_512", 512, 1, 1e-10, 0},
+                           {"strong_512", "one_512", 512, 0, 1e-10, 0},
+                           {"strong_256", "one_256", 256, 0, 1e-10, 0},
+                           {"strong_1024", "one_1024", 1024, 0, 1e-8, 0},
+                           {"weak_beta_384", "one_beta_384", 384, 1, 1e-8, 1},
+                           {"solve_1600", NULL, 1600, 0, 1e-8, 0}};
+
+typedef struct {
+  int count;
+  gmg_context *context[MOST_DEVICES];
+  gmg_solver *solver[MOST_DEVICES];
+  gmg_problem problem[MOST_DEVICES];
+  void *f[MOST_DEVICES], *u[MOST_DEVICES], *beta[MOST_DEVICES];
+  size_t cells[MOST_DEVICES];
+} team;
+
+static void check(gmg_status status, const char *what, const team *t)
+{
+  if (status != GMG_OK) bench_gpu_stop(what, t->context[0] ? gmg_context_error(t->context[0]) : gmg_status_string(status));
+}
+
+/* A ball of radius 0.3 of the shortest axis in which beta is CONTRAST, in the middle of the grid. */
+static void fill_ball(const gmg_problem *p, const size_t first[3], const size_t n[3], double *beta)
+{
+  for (size_t k = 0, c = 0; k < n[2]; k++)
+    for (size_t j = 0; j < n[1]; j++)
+      for (size_t i = 0; i < n[0]; i++, c++) {
+        const size_t at[3] = {first[0] + i, first[1] + j, first[2] + k};
+        double square = 0;
+        for (int a = 0; a < 3; a++) {
+          const double x = ((double)at[a] + 0.5 - 0.5 * (double)p->n[a]) / (double)p->n[0];
+          square += x * x;
+        }
+        beta[c] = square < 0.09 ? CONTRAST : 1;
+      }
+}
+
+static void begin(team *t, int count, const row *w)
+{
+  static const int devices[MOST_DEVICES] = {0, 1, 2, 3, 4, 5, 6, 7};
+  const size_t along[3] = {w->n, w->n, w->weak ? (size_t)count * w->n : w->n};
+  const gmg_problem whole = gmg_problem_default(3, along);
+  gmg_params params = gmg_params_default();
+  *t = (team){.count = count};
+  params.rtol = w->rtol, params.direct = GMG_DIRECT_NEVER;
+  check(gmg_context_create_cuda_devices(count, devices, NULL, NULL, t->context), "gmg_context_create_cuda_devices", t);
+  for (int i = 0; i < count; i++) {
+    size_t first[3], n[3];
+    t->problem[i] = whole;
+    for (int a = 0; a < 3; a++) t->problem[i].h[a] = 1 / (double)w->n;
+    check(gmg_local_box(t->context[i], &whole, first, n), "gmg_local_box", t);
+    cudaSetDevice(devices[i]);
+    t->cells[i] = n[0] * n[1] * n[2];
+    t->f[i] = bench_gpu_random_field(t->cells[i], (unsigned long)(i + 1)), t->u[i] = bench_gpu_device_field(t->cells[i]);
+    if (!w->has_beta) continue;
+    double *beta = malloc(t->cells[i] * sizeof *beta);
+    fill_ball(&whole, first, n, beta);
+    t->problem[i].beta = t->beta[i] = bench_gpu_uploaded(beta, t->cells[i]);
+    free(beta);
+  }
+  check(gmg_solver_create_parts(count, t->context, t->problem, &params, t->solver), "gmg_solver_create_parts", t);
+}
+
+static void end(team *t)
+{
+  for (int i = 0; i < t->count; i++) {
+    cudaSetDevice(i);
+    gmg_solver_destroy(t->solver[i]);
+    gmg_context_destroy(t->context[i]);
+    cudaFree(t->f[i]), cudaFree(t->u[i]), cudaFree(t->beta[i]);
+  }
+  cudaSetDevice(0);
+}
+
+/* Times of solves from zero, the first two left out: they are not recorded yet. */
+static bench_gpu_samples measure(team *t, gmg_report *report)
+{
+  bench_gpu_samples s = {.count = 0};
+  for (int run = -2; run < bench_gpu_options.runs; run++) {
+    for (int i = 0; i < t->count; i++) {
+      cudaSetDevice(i);
+      cudaMemset(t->u[i], 0, t->cells[i] * sizeof(double));
+      cudaDeviceSynchronize();
+    }
+    const double start = bench_gpu_now();
+    check(gmg_solve_parts(t->count, t->solver, (const void *const *)t->f, t->u, report), "gmg_solve_parts", t);
+    const double seconds = bench_gpu_now() - start;
+    if (run >= 0) bench_gpu_add(&s, seconds);
+  }
+  cudaSetDevice(0);
+  return s;
+}
+
+/* Returns the median. one: that of one device; 0: there is no ratio. */
+static double solve(const char *name, const row *w, int count, double one)
+{
+  team t;
+  gmg_report report;
+  char extra[256], ratio[64] = "";
+  begin(&t, count, w);
+  const bench_gpu_samples s = measure(&t, &report);
+  const double median = bench_gpu_median(&s);
+  end(&t);
+  if (one > 0) snprintf(ratio, sizeof ratio, ", \"ratio\": %.4f", median / one);
+  snprintf(extra, sizeof extra, ", \"devices\": %d, \"cycles\": %d, \"tolerance\": %g%s", count, report.cycles, w->rtol, ratio);
+  bench_gpu_row(name, "ms", &s, 0, extra);
+  return median;
+}
+
+int main(int argc, char **argv)
+{
+  int devices = 0;
+  const int status = bench_begin(argc, argv, "bench_gpu_parts", "several devices on one grid", 10);
+  if (status >= 0) return status;
+  cudaGetDeviceCount(&devices);
+  if (devices > MOST_DEVICES) devices = MOST_DEVICES;
+  const char *last = "";
+  double one = 0;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const row *w = &rows[i];
+    const double cells = (double)w->n * (double)w->n * (double)w->n;
+    if (!bench_gpu_wanted(w->name)) continue;
+    if (devices < 2 || cells > bench_gpu_options.most) {
+      bench_gpu_skipped_row(w->name, devices < 2 ? "there is one device" : "--most", "");
+      continue;
+    }
+    if (w->alone && strcmp(last, w->alone) != 0) one = solve(w->alone, w, 1, 0);
+    last = w->alone ? w->alone : "";
+    (void)solve(w->name, w, devices, w->alone ? one : 0);
+  }
+  return bench_end();
+}
