@@ -54,13 +54,17 @@ GMG_API gmg_status gmg_context_create_parts(int count, const int cut[3], int thr
  *  @return as the calls for one part; GMG_ERR_ARGUMENT if count < 1, or if a context or a solver is NULL; GMG_ERR_MEMORY if the
  *  system cannot start a thread for each part
  *  @{ */
+/** Creates a solver for each part. params is the same for all. @param[out] solvers [count]; NULLs on failure */
 GMG_API gmg_status gmg_solver_create_parts(int count, gmg_context *const contexts[], const gmg_problem problems[],
                                            const gmg_params *params, gmg_solver *solvers[]);
+/** gmg_solver_update() of all parts. */
 GMG_API gmg_status gmg_solver_update_parts(int count, gmg_solver *const solvers[], const gmg_problem problems[]);
-/** report: as for gmg_solve(); may be NULL */
+/** gmg_solve() of all parts. report may be NULL. */
 GMG_API gmg_status gmg_solve_parts(int count, gmg_solver *const solvers[], const void *const f[], void *const u[],
                                    gmg_report *report);
+/** gmg_precondition() of all parts. */
 GMG_API gmg_status gmg_precondition_parts(int count, gmg_solver *const solvers[], const void *const r[], void *const z[]);
+/** gmg_residual() of all parts. */
 GMG_API gmg_status gmg_residual_parts(int count, gmg_solver *const solvers[], const void *const f[], const void *const u[],
                                       void *const r[]);
 /** @} */

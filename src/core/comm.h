@@ -21,8 +21,8 @@
    anything is computed from it. So norms, scales, step lengths and means are those of all unknowns, and all processes take the same
    decisions. On the host this is before the operation returns. On a device most sums are used by the kernel that computes them, and
    never reach the host. There they are summed by the last thread block, in one function for all kernels: gmg_total_over_devices()
-   (cuda/device.h). An implementation for devices adds up there, through memory that the devices share. Recorded work then contains
-   its sums, and a recorded loop tests the norm of all devices.
+   (cuda/device.h), through memory that the devices share. Recorded work contains its sums, and a recorded loop tests the norm of
+   all devices.
 
    The bottom of a cycle (coarse/bottom.h) neither exchanges nor sums over processes. In several processes it must solve its levels
    redundantly, or on one process, with an exec of its own that has the one-process table. An implementation for several processes

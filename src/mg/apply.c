@@ -99,6 +99,7 @@ gmg_status gmg_flux(gmg_solver *s, const void *u, void *const flux[3], void *con
   if (!s) return GMG_ERR_ARGUMENT;
   GMG_TRY(gmg_agree(s->context, check_flux(s, u, flux, gradient)));
   GMG_WITH_DEVICE(s->context);
+  GMG_TRY(gmg_agree(s->context, gmg_create_room_for_flux(s)));
   const gmg_level *L = s->finest;
   const gmg_operator A = gmg_operator_on_arrays(s, s->f_eff);
   const void *with_ghosts = gmg_copy_of_u(s, gmg_array_of_u(&s->mine, u).values);

@@ -36,10 +36,11 @@ static gmg_status create_ones(gmg_solver *s, const char *what, size_t n, void **
   return GMG_OK;
 }
 
-/* Room for fluxes and gradients on the faces across one axis, and for u: a monitor may ask for them during a solve. */
-static gmg_status create_room_for_flux(gmg_solver *s)
+/* Room for fluxes and gradients on the faces across one axis, and for u. */
+gmg_status gmg_create_room_for_flux(gmg_solver *s)
 {
   size_t most = 0;
+  if (!has_parts(s) || s->copies.flux[1]) return GMG_OK;
   for (int a = 0; a < s->problem.dim; a++) most = gmg_face_count(&s->finest->A, a) > most ? gmg_face_count(&s->finest->A, a) : most;
   GMG_TRY(gmg_create_field(&s->exec, "u with ghosts for fluxes", s->finest->A.cells, &s->copies.flux_u));
   GMG_TRY(gmg_create_field(&s->exec, "fluxes with ghosts", most, &s->copies.flux[0]));
@@ -53,7 +54,6 @@ gmg_status gmg_create_copies(gmg_solver *s)
   if (!has_parts(s)) return GMG_OK;
   GMG_TRY(gmg_create_field(&s->exec, "f with ghosts", A->cells, &s->copies.f));
   GMG_TRY(gmg_create_field(&s->exec, "u with ghosts", A->cells, &s->copies.u));
-  GMG_TRY(create_room_for_flux(s));
   if (p->beta) GMG_TRY(create_ones(s, "beta with ghosts", A->cells, &s->copies.beta));
   if (p->sigma) GMG_TRY(create_ones(s, "sigma with ghosts", A->cells, &s->copies.sigma));
   for (int a = 0; a < p->dim && p->beta_face[0]; a++)

@@ -23,6 +23,7 @@ const void *gmg_take_f(gmg_solver *s, const void *f);
 void *gmg_take_u(gmg_solver *s, const void *u); /* the current values are copied */
 void *gmg_place_of_u(gmg_solver *s, void *u);   /* the current values are not needed */
 const void *gmg_copy_of_u(gmg_solver *s, const void *u); /* another copy than that of a solve, which may be running */
+gmg_status gmg_create_room_for_flux(gmg_solver *s); /* in the first gmg_flux(): most programs never call it */
 /* Where fluxes and gradients across an axis are computed, and their way to the caller's arrays; NULL: not wanted. */
 void gmg_places_of_faces(const gmg_solver *s, void *const out[2], void *faces[2]);
 void gmg_give_faces(const gmg_solver *s, int axis, void *const faces[2], void *const out[2]);
