@@ -38,11 +38,12 @@ typedef struct CUstream_st *gmg_cuda_stream;
 GMG_API gmg_status gmg_context_create_cuda(int device, gmg_cuda_stream stream, gmg_context **context);
 
 /** Creates a context on a CUDA device, as one of several that share each grid: every process or thread has one, on a device of its
- *  own. All devices must be in one host, and reach each other's memory. Ghosts, sums and small levels go from device to device, and
- *  a solve runs without the host. The transport is used at create, and between calls.
+ *  own. With MPI: gmg_context_create_mpi_cuda() (gmg_mpi.h). All devices must be in one host, and reach each other's memory.
+ *  Ghosts, sums and small levels go from device to device, and a solve runs without the host. The transport is used at create, and
+ *  between calls.
  *
  *  A device that waits for another for 20 seconds ends its solve with GMG_ERR_DEVICE.
- *  @param transport, cut  as for gmg_context_create_ranks(); all must be threads of one process for now
+ *  @param transport, cut  as for gmg_context_create_ranks()
  *  @param device, stream  as for gmg_context_create_cuda()   @param[out] context NULL on failure
  *  @return as gmg_context_create_cuda(); GMG_ERR_UNSUPPORTED if a device cannot reach another's memory, or if two of them
  *  have the same device. The environment variable GMG_SHARE_DEVICES allows the latter, for tests: streams must then not wait for

@@ -54,7 +54,7 @@ GMG_API gmg_status gmg_context_create_parts(int count, const int cut[3], int thr
  *  @return as the calls for one part; GMG_ERR_ARGUMENT if count < 1, or if a context or a solver is NULL; GMG_ERR_MEMORY if the
  *  system cannot start a thread for each part
  *  @{ */
-/** Creates a solver for each part. params is the same for all. @param[out] solvers [count]; NULLs on failure */
+/** gmg_solver_create() of all parts, with the same params. solvers becomes a list of NULLs on failure. */
 GMG_API gmg_status gmg_solver_create_parts(int count, gmg_context *const contexts[], const gmg_problem problems[],
                                            const gmg_params *params, gmg_solver *solvers[]);
 /** gmg_solver_update() of all parts. */

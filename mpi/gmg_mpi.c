@@ -44,7 +44,13 @@ static void end(void *data)
   free(data);
 }
 
-gmg_status gmg_context_create_mpi(MPI_Comm comm, const int cut[3], int threads, gmg_context **context)
+/* Where a process solves: on host threads, or on a device. */
+typedef struct {
+  int threads, on_device, device;
+  gmg_cuda_stream stream;
+} place;
+
+static gmg_status create(MPI_Comm comm, const int cut[3], place at, gmg_context **context)
 {
   int begun = 0, ended = 0, mine, together;
   if (context) *context = NULL;
@@ -62,7 +68,18 @@ gmg_status gmg_context_create_mpi(MPI_Comm comm, const int cut[3], int threads, 
   gmg_transport t = {.data = own, .shift = shift, .all_gather = all_gather, .end = end};
   MPI_Comm_rank(*own, &t.rank);
   MPI_Comm_size(*own, &t.ranks);
-  const gmg_status status = gmg_context_create_ranks(&t, cut, threads, context);
+  const gmg_status status = at.on_device ? gmg_context_create_cuda_ranks(&t, cut, at.device, at.stream, context)
+                                         : gmg_context_create_ranks(&t, cut, at.threads, context);
   if (status != GMG_OK) end(own);
   return status;
+}
+
+gmg_status gmg_context_create_mpi(MPI_Comm comm, const int cut[3], int threads, gmg_context **context)
+{
+  return create(comm, cut, (place){.threads = threads}, context);
+}
+
+gmg_status gmg_context_create_mpi_cuda(MPI_Comm comm, const int cut[3], int device, gmg_cuda_stream stream, gmg_context **context)
+{
+  return create(comm, cut, (place){.on_device = 1, .device = device, .stream = stream}, context);
 }

@@ -3,7 +3,7 @@
 #ifndef GMG_MPI_H
 #define GMG_MPI_H
 
-#include "gmg.h"
+#include "gmg_cuda.h"
 
 #include <mpi.h>
 
@@ -22,6 +22,14 @@ extern "C" {
  *  @return GMG_OK; GMG_ERR_ARGUMENT, also if MPI is not initialised; or GMG_ERR_MEMORY. An error of one process is an error of
  *          all. A failure of MPI itself is handled by the communicator's error handler, which usually ends the job */
 GMG_API gmg_status gmg_context_create_mpi(MPI_Comm comm, const int cut[3], int threads, gmg_context **context);
+
+/** Creates a context on a CUDA device for each process of a communicator. All processes must be on one host, and each needs a
+ *  device of its own. MPI is used at create, and between calls; it need not know of CUDA.
+ *  @param comm, cut as for gmg_context_create_mpi()
+ *  @param device, stream as for gmg_context_create_cuda()   @param[out] context NULL on failure
+ *  @return as gmg_context_create_cuda_ranks(), or as gmg_context_create_mpi() */
+GMG_API gmg_status gmg_context_create_mpi_cuda(MPI_Comm comm, const int cut[3], int device, gmg_cuda_stream stream,
+                                               gmg_context **context);
 
 #ifdef __cplusplus
 }

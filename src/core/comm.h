@@ -50,6 +50,8 @@ struct gmg_comm_ops {
   /* After all processes have prepared their levels: makes the messages of this one possible. Called by all processes at once; all
      get the same status. NULL: nothing is left to do. */
   gmg_status (*connect)(gmg_exec *e, struct gmg_part *p);
+  /* Undoes connect(), before the memory of the level is released. Called by all processes at once. NULL: there is nothing to do. */
+  void (*disconnect)(gmg_exec *e, struct gmg_part *p);
   /* Fills all ghosts of x, an array on the grid of A, from the neighbours that own them. Values are of e's type, whatever A's is.
      axis: the axis across which the faces or the wall lie. Only ghosts are written, so x may be const for all other code. Only
      enqueues on a device, and can be recorded. */

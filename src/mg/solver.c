@@ -286,6 +286,7 @@ void gmg_solver_release(gmg_solver *s)
   if (!s->context) return; /* nothing to release */
   GMG_WITH_DEVICE(s->context);
   gmg_forget_recordings(s);
+  if (s->parts) gmg_disconnect_parts(s);
   if (s->whole) gmg_whole_release(s);
   gmg_hierarchy_destroy(s);
   if (s->exec.trace) s->exec.trace->clock_destroy(s->context, &s->clock);

@@ -144,6 +144,10 @@ cudaError_t cudaSetDevice(int device)
 }
 cudaError_t cudaDeviceCanAccessPeer(int *can, int, int) { return *can = 1, cudaSuccess; }
 cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return cudaSuccess; }
+cudaError_t cudaDeviceGetPCIBusId(char *text, int size, int device) { return snprintf(text, (size_t)size, "%d", device), cudaSuccess; }
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *, void *) { return fail(cudaErrorInvalidValue); }
+cudaError_t cudaIpcOpenMemHandle(void **, cudaIpcMemHandle_t, unsigned) { return fail(cudaErrorInvalidValue); }
+cudaError_t cudaIpcCloseMemHandle(void *) { return fail(cudaErrorInvalidValue); }
 cudaError_t cudaDeviceSynchronize(void) { return cudaSuccess; }
 
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device)

@@ -1,5 +1,6 @@
 /* gmg with MPI: every process solves its part, and compares it with its own solution of the whole problem. mpirun -n N test_mpi.
-   Prints one line. */
+   With the argument "cuda" each has a device, and the whole problem is solved on the host. Prints one line. */
+#include "device.h"
 #include "gmg_mpi.h"
 
 #include <math.h>
@@ -27,16 +28,23 @@ typedef struct {
   size_t first[3], n[3];
 } result;
 
-static result solve(gmg_context *c, const gmg_problem *p, const gmg_params *params)
+static result solve(gmg_context *c, int on_device, const gmg_problem *p, const gmg_params *params)
 {
   gmg_solver *s = NULL;
   gmg_report report = {.cycles = 0};
   result r = {.status = gmg_local_box(c, p, r.first, r.n)};
   if (r.status) return r;
-  double *f = fill(r.first, r.n);
-  r.u = calloc(r.n[0] * r.n[1] * r.n[2], sizeof *r.u);
+  const size_t bytes = r.n[0] * r.n[1] * r.n[2] * sizeof(double);
+  double *f = fill(r.first, r.n), *there[2] = {f, NULL};
+  r.u = there[1] = calloc(bytes, 1);
+  for (int i = 0; i < 2 && on_device; i++) {
+    double *copy = device_alloc(bytes);
+    device_copy(copy, there[i], bytes);
+    there[i] = copy;
+  }
   r.status = gmg_solver_create(c, p, params, &s);
-  if (!r.status) r.status = gmg_solve(s, f, r.u, &report);
+  for (int again = 0; again < 3 && !r.status; again++) r.status = gmg_solve(s, there[0], there[1], &report);
+  if (on_device) device_copy(r.u, there[1], bytes), device_release(there[0]), device_release(there[1]);
   if (r.status) fprintf(stderr, "%s\n", gmg_context_error(c));
   r.cycles = report.cycles;
   gmg_solver_destroy(s);
@@ -47,7 +55,7 @@ static result solve(gmg_context *c, const gmg_problem *p, const gmg_params *para
 int main(int argc, char **argv)
 {
   int rank, ranks, provided, bad = 0, any_bad;
-  const size_t n[3] = {72, 61, 70};
+  const size_t n[3] = {72, 61, 70}; /* two levels are cut, also on devices */
   gmg_problem p = gmg_problem_default(3, n);
   gmg_params params = gmg_params_default();
   gmg_context *c = NULL, *own = NULL;
@@ -59,8 +67,17 @@ int main(int argc, char **argv)
   params.direct = GMG_DIRECT_NEVER, params.rtol = 1e-10;
   const int wrong[3] = {ranks + 1, 1, 1};
   if (gmg_context_create_mpi(MPI_COMM_WORLD, wrong, 1, &c) != GMG_ERR_ARGUMENT || c) bad = 1;
-  if (gmg_context_create_mpi(MPI_COMM_WORLD, NULL, 1, &c) || gmg_context_create_host(1, &own)) MPI_Abort(MPI_COMM_WORLD, 1);
-  const result part = solve(c, &p, &params), whole = solve(own, &p, &params);
+  const int on_device = argc > 1 && strcmp(argv[1], "cuda") == 0;
+  if (on_device && (without_device() || device_count() < ranks)) { /* the same on all */
+    if (rank == 0) printf("skipped: %d devices for %d processes\n", device_count(), ranks);
+    MPI_Finalize();
+    return SKIPPED;
+  }
+  if (on_device) device_use(rank);
+  const gmg_status created = on_device ? gmg_context_create_mpi_cuda(MPI_COMM_WORLD, NULL, rank, NULL, &c)
+                                       : gmg_context_create_mpi(MPI_COMM_WORLD, NULL, 1, &c);
+  if (created || gmg_context_create_host(1, &own)) MPI_Abort(MPI_COMM_WORLD, 1);
+  const result part = solve(c, on_device, &p, &params), whole = solve(own, 0, &p, &params);
   bad |= part.status != GMG_OK || whole.status != GMG_OK || abs(part.cycles - whole.cycles) > 1;
   double most = 0, size = 0;
   for (size_t k = 0; !bad && k < part.n[2]; k++)

@@ -2,6 +2,8 @@
    and then raises a counter there; the neighbour waits for the counter, and copies the values to its ghosts. The host only
    enqueues, and all of this can be recorded. Called through gmg_comm_ops and the API; sums are in core/cuda/device.h.
 
+   Memory of another process is opened by CUDA's IPC. It is closed before its owner releases it.
+
    A neighbour may already send its next message while this one is being read, but not the one after that, which needs an answer. So
    there is room for two. Links of a level are used in the same order by all. */
 extern "C" {
@@ -26,7 +28,14 @@ typedef struct {
   char *slots[3][2], *whole;
   counter *came[3][2]; /* messages that have come */
   counter *came_whole; /* [ranks] */
+  char *room;          /* the memory that contains all of these */
 } addresses;
+
+/* The same, and how another process opens the memory. */
+typedef struct {
+  addresses places;
+  cudaIpcMemHandle_t handle;
+} offer;
 
 /* What messages of a level need. All pointers but `theirs` are to this device's memory. */
 struct gmg_mail {
@@ -34,8 +43,8 @@ struct gmg_mail {
   size_t bytes[3], bytes_of_whole; /* of a message */
   counter *done;           /* [4] exchanges across each axis, and gathers */
   unsigned *arrived;       /* [8] thread blocks that have sent, or read */
-  char *room;
   size_t room_bytes;
+  int is_connected;
 };
 typedef struct gmg_mail mail;
 
@@ -304,7 +313,7 @@ static size_t place(mail *m, const gmg_part *p, int ranks, char *room)
   m->mine.came_whole = (counter *)next((size_t)ranks * sizeof(counter));
   for (int a = 0; a < 3; a++)
     for (int side = 0; side < 2; side++) m->mine.slots[a][side] = next(gmg_is_cut(p, a) ? 2 * m->bytes[a] : 0);
-  m->mine.whole = next(2 * m->bytes_of_whole);
+  m->mine.whole = next(2 * m->bytes_of_whole), m->mine.room = room;
   return at;
 }
 
@@ -319,9 +328,26 @@ static gmg_status prepare(gmg_exec *e, gmg_part *p, int gathers)
   m->bytes_of_whole = gathers ? rounded(gmg_most_in_all(p) * e->real_size) : 0;
   m->room_bytes = place(m, p, ranks, NULL);
   GMG_TRY(gmg_exec_alloc(e, "messages of a level", m->room_bytes, &room));
-  m->room = (char *)room;
-  if (!e->dry) place(m, p, ranks, m->room);
+  if (!e->dry) place(m, p, ranks, (char *)room);
   return GMG_OK;
+}
+
+/* Whether the memory of process r must be opened: r is not this process of the system. */
+static int is_foreign(const gmg_device *d, int r) { return d->foreign && d->foreign[r]; }
+
+/* Opens the memory of process r, and translates its addresses. */
+static cudaError_t open_memory(const offer *o, addresses *there)
+{
+  void *room = NULL;
+  const cudaError_t error = cudaIpcOpenMemHandle(&room, o->handle, cudaIpcMemLazyEnablePeerAccess);
+  const auto here = [&](void *x) { return (char *)room + ((char *)x - o->places.room); };
+  for (int a = 0; a < 3; a++)
+    for (int side = 0; side < 2; side++) {
+      there->slots[a][side] = here(o->places.slots[a][side]);
+      there->came[a][side] = (counter *)here(o->places.came[a][side]);
+    }
+  there->whole = here(o->places.whole), there->came_whole = (counter *)here(o->places.came_whole), there->room = (char *)room;
+  return error;
 }
 
 static gmg_status connect(gmg_exec *e, gmg_part *p)
@@ -329,10 +355,35 @@ static gmg_status connect(gmg_exec *e, gmg_part *p)
   const gmg_transport *t = &e->context->ranks->transport;
   gmg_device *d = gmg_device_of(e);
   mail *m = p->mail;
-  gmg_cuda_note(d, cudaMemsetAsync(m->room, 0, m->room_bytes, d->stream), "messages of a level");
+  offer mine = {m->mine, {}}, *all = (offer *)calloc((size_t)t->ranks, sizeof *all);
+  gmg_cuda_note(d, cudaMemsetAsync(m->mine.room, 0, m->room_bytes, d->stream), "messages of a level");
   gmg_cuda_note(d, cudaStreamSynchronize(d->stream), "messages of a level");
-  t->all_gather(t->data, &m->mine, m->theirs, sizeof m->mine);
-  return gmg_agree(e->context, e->memory->health(e->context));
+  if (d->foreign) gmg_cuda_note(d, cudaIpcGetMemHandle(&mine.handle, m->mine.room), "messages of a level");
+  gmg_status status = all ? e->memory->health(e->context) : gmg_fail(e->context, GMG_ERR_MEMORY, "messages of a level");
+  status = gmg_agree(e->context, status);
+  if (status == GMG_OK) {
+    t->all_gather(t->data, &mine, all, sizeof mine);
+    for (int r = 0; r < t->ranks; r++) {
+      m->theirs[r] = all[r].places;
+      if (is_foreign(d, r)) gmg_cuda_note(d, open_memory(&all[r], &m->theirs[r]), "memory of another process");
+    }
+    m->is_connected = 1;
+    status = gmg_agree(e->context, e->memory->health(e->context));
+  }
+  free(all);
+  return status;
+}
+
+static void disconnect(gmg_exec *e, gmg_part *p)
+{
+  gmg_device *d = gmg_device_of(e);
+  mail *m = p->mail;
+  if (!d->foreign || !m || !m->is_connected) return;
+  cudaStreamSynchronize(d->stream); /* what this process sends has arrived */
+  for (int r = 0; r < e->context->ranks->transport.ranks; r++)
+    if (is_foreign(d, r)) cudaIpcCloseMemHandle(m->theirs[r].room);
+  cudaGetLastError();
+  e->comm->meet(e->context);
 }
 
 static void meet(gmg_context *c) { (void)gmg_worst_of_ranks(&c->ranks->transport, GMG_OK); }
@@ -341,6 +392,7 @@ static const gmg_comm_ops over_devices = {.most_whole = 1 << 18,
                                           .relaxes_ghosts = 1,
                                           .prepare = prepare,
                                           .connect = connect,
+                                          .disconnect = disconnect,
                                           .exchange = exchange,
                                           .sum = gmg_sum_of_ranks,
                                           .max = gmg_max_of_ranks,
@@ -356,8 +408,15 @@ typedef struct {
   long process;
   char host[64];
   int device;
+  char bus[32]; /* of the device, the same in all processes of the system */
   gmg_notice *notices;
+  cudaIpcMemHandle_t handle;
 } identity;
+
+static int same_process(const identity *a, const identity *b)
+{
+  return a->process == b->process && strcmp(a->host, b->host) == 0;
+}
 
 /* What the end of the context releases (core/cuda/context.cu). */
 static cudaError_t create_notices(gmg_device *d, int ranks)
@@ -378,17 +437,35 @@ static gmg_status reach(gmg_device *d, const identity *all, int rank, int ranks)
   const identity *me = &all[rank];
   for (int r = 0; r < ranks; r++) {
     if (r == rank) continue;
-    if (all[r].process != me->process || memcmp(all[r].host, me->host, sizeof me->host) != 0) return GMG_ERR_UNSUPPORTED;
-    if (all[r].device == me->device) {
-      if (!getenv("GMG_SHARE_DEVICES")) return GMG_ERR_UNSUPPORTED;
+    if (strcmp(all[r].host, me->host) != 0) return GMG_ERR_UNSUPPORTED;
+    if (strcmp(all[r].bus, me->bus) == 0) {
+      if (!getenv("GMG_SHARE_DEVICES") || !same_process(&all[r], me)) return GMG_ERR_UNSUPPORTED;
       d->is_shared = 1;
       continue;
     }
+    if (!same_process(&all[r], me)) continue; /* opening its memory tells */
     int can = 0;
     if (cudaDeviceCanAccessPeer(&can, me->device, all[r].device) != cudaSuccess || !can) return GMG_ERR_UNSUPPORTED;
     const cudaError_t error = cudaDeviceEnablePeerAccess(all[r].device, 0);
     if (error != cudaSuccess && error != cudaErrorPeerAccessAlreadyEnabled) return GMG_ERR_UNSUPPORTED;
     cudaGetLastError();
+  }
+  return GMG_OK;
+}
+
+/* Finds out which processes are not threads of this one, and opens the notices of those. */
+static gmg_status open_notices(gmg_device *d, identity *all, int rank, int ranks)
+{
+  int any = 0;
+  for (int r = 0; r < ranks; r++) any |= !same_process(&all[r], &all[rank]);
+  if (!any) return GMG_OK;
+  d->foreign = (gmg_notice **)calloc((size_t)ranks, sizeof *d->foreign), d->ranks = ranks;
+  if (!d->foreign) return GMG_ERR_MEMORY;
+  for (int r = 0; r < ranks; r++) {
+    if (same_process(&all[r], &all[rank])) continue;
+    void *there = NULL;
+    if (cudaIpcOpenMemHandle(&there, all[r].handle, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess) return GMG_ERR_UNSUPPORTED;
+    all[r].notices = d->foreign[r] = (gmg_notice *)there;
   }
   return GMG_OK;
 }
@@ -410,8 +487,10 @@ static gmg_status introduce(gmg_context *c)
   gmg_device *d = c->device;
   const cudaError_t created = create_notices(d, t->ranks);
   gmg_status status = created == cudaSuccess ? GMG_OK : created == cudaErrorMemoryAllocation ? GMG_ERR_MEMORY : GMG_ERR_DEVICE;
-  identity me = {(long)getpid(), {}, d->number, d->notices};
+  identity me = {(long)getpid(), {}, d->number, {}, d->notices, {}};
   gethostname(me.host, sizeof me.host - 1);
+  cudaDeviceGetPCIBusId(me.bus, sizeof me.bus, d->number);
+  if (status == GMG_OK) cudaIpcGetMemHandle(&me.handle, d->notices); /* fails where there is no IPC: threads do not need it */
   identity *all = (identity *)calloc((size_t)t->ranks, sizeof *all);
   if (status == GMG_OK && !all) status = GMG_ERR_MEMORY;
   if (status == GMG_OK && t->ranks > GMG_MOST_DEVICES) status = GMG_ERR_UNSUPPORTED;
@@ -419,6 +498,7 @@ static gmg_status introduce(gmg_context *c)
   if (status == GMG_OK) {
     t->all_gather(t->data, &me, all, sizeof me);
     status = reach(d, all, t->rank, t->ranks);
+    if (status == GMG_OK) status = open_notices(d, all, t->rank, t->ranks);
     if (status == GMG_OK) status = write_board(d, all, t->rank, t->ranks);
     status = gmg_worst_of_ranks(t, status);
   }

@@ -133,6 +133,10 @@ static void end_device(gmg_context *c)
   cudaFree(d->arrivals);
   cudaFree(d->device_total);
   cudaFree(d->loop_state);
+  for (int r = 0; d->foreign && r < d->ranks; r++)
+    if (d->foreign[r]) cudaIpcCloseMemHandle(d->foreign[r]);
+  if (d->foreign && c->comm->meet) c->comm->meet(c); /* all have closed what this process releases */
+  free(d->foreign);
   cudaFree(d->board);
   cudaFree(d->notices);
   cudaFreeHost(d->silent);

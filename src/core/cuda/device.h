@@ -85,6 +85,8 @@ struct gmg_device {
   gmg_notice *notices; /* device: [2][ranks] to this process; NULL without board */
   int *silent;         /* pinned host memory; NULL without board */
   int is_shared;       /* several processes use the device */
+  gmg_notice **foreign; /* [ranks] opened notices of other processes of the system; NULL if all are threads of this one */
+  int ranks;
   gmg_total *total;    /* pinned host memory that the device writes */
   gmg_total *device_total; /* device: a sum that the host does not need */
   gmg_loop_state *loop_state;

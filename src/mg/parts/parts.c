@@ -188,3 +188,9 @@ gmg_status gmg_connect_parts(gmg_solver *s)
   for (int l = 0; l + 1 < s->parts && !s->exec.dry; l++) gmg_agree_on_legs(&s->mg, l);
   return GMG_OK;
 }
+
+void gmg_disconnect_parts(gmg_solver *s)
+{
+  for (int l = 0; l < s->parts && s->exec.comm->disconnect && !s->exec.dry; l++)
+    s->exec.comm->disconnect(&s->exec, &s->part[l]);
+}

@@ -12,6 +12,7 @@ gmg_status gmg_cut_next(gmg_solver *s, int l, const gmg_axis_spec next[3], int *
 /* Makes the messages of all levels possible, after all processes have created them, and agrees on the legs of cycles. All call it
    at once, and get the same status. */
 gmg_status gmg_connect_parts(gmg_solver *s);
+void gmg_disconnect_parts(gmg_solver *s); /* also if it was not connected */
 
 /* same.c. Refuses arguments that differ between processes. The text names the first one, with both values. */
 gmg_status gmg_check_same(gmg_context *c, const gmg_problem *p, const gmg_params *params);
