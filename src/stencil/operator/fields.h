@@ -33,6 +33,14 @@ GMG_INLINE int gmg_is_own(const gmg_own_box *b, size_t i, size_t j, size_t k)
   return i >= b->begin[0] && i < b->end[0] && j >= b->begin[1] && j < b->end[1] && k >= b->begin[2] && k < b->end[2];
 }
 
+/* Whether all unknowns of some planes along the last axis are the process's own, and all others are ghosts. */
+static inline int gmg_has_own_planes(const gmg_operator *A)
+{
+  int cut_before = 0;
+  for (int a = 0; a + 1 < A->dim; a++) cut_before |= A->part && gmg_is_cut(A->part, a);
+  return !cut_before;
+}
+
 /* Layouts of f, u and r, for host code: those of the level's own fields, or those in gmg_operator::caller_layouts. One layout is
    chosen alone in functions that run for every line. */
 static inline gmg_layout gmg_layout_of_f(const gmg_operator *A)

@@ -108,31 +108,24 @@ static __global__ void __launch_bounds__(GMG_THREADS, 2)
 
 /* add_squares() for one column. */
 static __device__ __forceinline__ void add_squares(const gmg_single &r, const gmg_single &rhs, real scale, low_scalar *low,
-                                                   unsigned c, unsigned, int, gmg_total &t)
+                                                   unsigned c, unsigned, int counts, gmg_total &t)
 {
   if (low) low[c] = (low_scalar)(scale * r.at[0][0]);
-  t.first += gmg_square((wide_scalar)r.at[0][0]), t.second += gmg_square((wide_scalar)rhs.at[0][0]);
+  if (counts) t.first += gmg_square((wide_scalar)r.at[0][0]), t.second += gmg_square((wide_scalar)rhs.at[0][0]);
 }
 
 template <int kind, int wide>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
-    norm_faces_kernel(gmg_face_columns w, const scalar *f, const scalar *u, scaling how, low_scalar *low, gmg_sum_target sums)
+    norm_faces_kernel(gmg_face_columns w, unsigned begin, unsigned end, const scalar *f, const scalar *u, scaling how,
+                      low_scalar *low, gmg_sum_target sums)
 {
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
-  gmg_walk_faces<kind, wide>(w, f, u, [&](unsigned, unsigned c, const auto &image, const auto &, const auto &rhs) {
-    add_squares(gmg_minus(rhs, image), rhs, scale, low, c, gmg_layout_of(w).row, 1, t);
+  gmg_walk_faces<kind, wide>(w, f, u, [&](unsigned k, unsigned c, const auto &image, const auto &, const auto &rhs) {
+    add_squares(gmg_minus(rhs, image), rhs, scale, low, c, gmg_layout_of(w).row, k >= begin && k < end, t);
   });
   sum_up(t, how, sums);
-}
-
-/* Whether all unknowns of some planes along the last axis are the process's own, and all others are ghosts. */
-static int has_own_planes(const gmg_operator *A)
-{
-  int cut_before = 0;
-  for (int a = 0; a + 1 < A->dim; a++) cut_before |= A->part && gmg_is_cut(A->part, a);
-  return !cut_before;
 }
 
 static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, scaling how, void *low,
@@ -145,15 +138,16 @@ static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f,
   gmg_uniform s;
   gmg_any_columns any;
   gmg_face_columns w;
-  if (has_own_planes(A) && gmg_uniform_of(A, UNIFORM_BLOCKS(e), f, u, low, &s)) {
+  const int last = A->dim - 1, begin = (int)own.begin[last], end = (int)own.end[last];
+  if (gmg_has_own_planes(A) && gmg_uniform_of(A, UNIFORM_BLOCKS(e), f, u, low, &s)) {
     const int loads_at_once = s.deep == 2 && s.tiles.high == NORM_AT_ONCE && s.n[2] % NORM_AT_ONCE == 0;
     const auto kernel = loads_at_once ? norm_uniform_kernel<2, NORM_AT_ONCE> : GMG_BY_DEPTH(s, norm_uniform_kernel);
-    const int last = A->dim - 1, begin = (int)own.begin[last], end = (int)own.end[last];
     gmg_launch_early(e, what, kernel, gmg_shape_of(s.tiles, 1), s, begin, end, f, u, how, low, sums);
+  } else if (gmg_has_own_planes(A) && !A->caller_layouts && gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, low, &w)) {
+    gmg_launch(e, what, GMG_BY_COLUMNS(w, norm_faces_kernel, 1, 2), gmg_shape_of(w.s.tiles, 1), w, begin, end, f, u, how, low,
+               sums);
   } else if (A->part) {
     gmg_launch_early(e, what, GMG_BY_KIND(A, norm_kernel), gmg_shape_of(p.tiles, 1), *A, own, p, f, u, how, low, sums);
-  } else if (!A->caller_layouts && gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, low, &w)) {
-    gmg_launch(e, what, GMG_BY_COLUMNS(w, norm_faces_kernel, 1, 2), gmg_shape_of(w.s.tiles, 1), w, f, u, how, low, sums);
   } else if (gmg_any_columns_of(A, UNIFORM_BLOCKS(e), f, u, &any)) {
     gmg_launch_early(e, what, GMG_BY_DEPTH(any.s, norm_any_kernel), gmg_shape_of(any.s.tiles, 1), any, f, u, how, low, sums);
   } else if (A->caller_layouts) {

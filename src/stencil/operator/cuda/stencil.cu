@@ -258,8 +258,8 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
 
 template <int kind, int wide>
 static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
-    direction_faces_kernel(gmg_operator A, gmg_face_columns w, const scalar *p, const scalar *x, scalar *q,
-                           gmg_cg_scalars *direction, const double *unit, gmg_sum_target sums)
+    direction_faces_kernel(gmg_operator A, gmg_face_columns w, unsigned begin, unsigned end, const scalar *p, const scalar *x,
+                           scalar *q, gmg_cg_scalars *direction, const double *unit, gmg_sum_target sums)
 {
   gmg_total t = {0, 0, 0, 0};
   for (unsigned tile = blockIdx.x; tile < w.s.tiles.total; tile += gridDim.x) {
@@ -279,7 +279,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
           const double weighted = volume_x[b] * volume_y[d] * (double)here.at[d][b];
           with_image += weighted * (double)image.at[d][b], with_r += weighted * (double)r.at[d][b];
         }
-      const double high = (double)gmg_at(A.volume[flat ? 1 : 2], k);
+      const double high = k >= begin && k < end ? (double)gmg_at(A.volume[flat ? 1 : 2], k) : 0; /* 0: a ghost */
       t.first += high * with_image, t.second += high * with_r;
       gmg_store_patch(q + c, gmg_layout_of(w).row, image);
     });
@@ -294,12 +294,13 @@ static void cg_direction(const gmg_exec *e, const gmg_operator *A, const void *z
   const gmg_sum_target sums = gmg_sums_on_device(e);
   gmg_face_columns w;
   add_correction(e, A->cells, {.z = z}, (const double *)&d->beta, p);
-  if (!A->part && gmg_face_columns_of(A, gmg_device_of(e)->processors, p, x, q, &w))
-    gmg_launch(e, "direction", GMG_BY_COLUMNS(w, direction_faces_kernel, 1, 2), gmg_shape_of(w.s.tiles, 1), *A, w, p, x, q, d,
-               unit, sums);
+  const gmg_own_box own = gmg_own_box_of_level(A);
+  if (gmg_has_own_planes(A) && gmg_face_columns_of(A, gmg_device_of(e)->processors, p, x, q, &w))
+    gmg_launch(e, "direction", GMG_BY_COLUMNS(w, direction_faces_kernel, 1, 2), gmg_shape_of(w.s.tiles, 1), *A, w,
+               own.begin[A->dim - 1], own.end[A->dim - 1], p, x, q, d, unit, sums);
   else
-    gmg_launch_early(e, "direction", GMG_BY_KIND(A, direction_kernel), gmg_shape_of(columns.tiles, 1), *A, gmg_own_box_of_level(A),
-                     columns, p, x, q, d, unit, sums);
+    gmg_launch_early(e, "direction", GMG_BY_KIND(A, direction_kernel), gmg_shape_of(columns.tiles, 1), *A, own, columns, p, x, q, d,
+                     unit, sums);
 }
 
 extern "C" {

@@ -104,18 +104,30 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
   }
 }
 
+/* The map with rows counted from that of fine unknown 0 on. Only its weights can then be read. */
+static inline gmg_map map_from_first_row(gmg_map m)
+{
+  m.weight = (const real *)m.weight + 2 * m.shift;
+  return m;
+}
+
 /* Returns 1 if done. With coefficients on faces levels are nested. Along a coarsened axis row I reads columns 2 I and 2 I + 1. The
-   last row reads one column if their number is odd. */
+   last row reads one column if their number is odd. In a part (core/part.h) row I + shift does so, and rows of ghosts are left out. */
 static int restrict_faces(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
                           void *coarse)
 {
   gmg_face_columns w;
   if (!gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, NULL, &w)) return 0;
-  for (int a = 0; a < A->dim; a++)
-    if (map[a].width != 2 || map[a].rows != (map[a].cols + 1) / 2) return 0;
+  for (int a = 0; a < A->dim; a++) {
+    const int rows = (map[a].cols + 1) / 2;
+    if (map[a].width != 2 || (A->part ? map[a].rows < map[a].shift + rows : map[a].rows != rows)) return 0;
+  }
   if (w.wide == 1) w.s.tiles = gmg_face_tiles(&w, 2, 4 * gmg_device_of(e)->processors);
-  gmg_launch(e, "restriction", GMG_BY_COLUMNS(w, restrict_faces_kernel, 0, 1), gmg_shape_of(w.s.tiles), w, map[0], map[1],
-             map[A->dim - 1], gmg_along_columns(A->dim, gmg_layout_of_rows(map)), f, u, coarse);
+  const gmg_layout to = gmg_layout_of_rows(map);
+  scalar *const first = (scalar *)coarse + gmg_offset(to, map[0].shift, map[1].shift, map[2].shift);
+  gmg_launch(e, "restriction", GMG_BY_COLUMNS(w, restrict_faces_kernel, 0, 1), gmg_shape_of(w.s.tiles), w,
+             map_from_first_row(map[0]), map_from_first_row(map[1]), map_from_first_row(map[A->dim - 1]),
+             gmg_along_columns(A->dim, to), f, u, first);
   return 1;
 }
 
