@@ -112,7 +112,8 @@ static inline gmg_map map_from_first_row(gmg_map m)
 }
 
 /* Returns 1 if done. With coefficients on faces levels are nested. Along a coarsened axis row I reads columns 2 I and 2 I + 1. The
-   last row reads one column if their number is odd. In a part (core/part.h) row I + shift does so, and rows of ghosts are left out. */
+   last row reads one column if their number is odd. In a part (core/part.h) row I + shift does so, and rows of ghosts are left
+   out. */
 static int restrict_faces(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
                           void *coarse)
 {
