@@ -32,6 +32,7 @@ typedef struct {
   gmg_context *context[MOST_DEVICES];
   gmg_solver *solver[MOST_DEVICES];
   gmg_problem problem[MOST_DEVICES];
+  const gmg_problem *problems[MOST_DEVICES];
   void *f[MOST_DEVICES], *u[MOST_DEVICES], *beta[MOST_DEVICES];
   size_t cells[MOST_DEVICES];
 } team;
@@ -68,7 +69,7 @@ static void begin(team *t, int count, const row *w)
   check(gmg_context_create_cuda_devices(count, devices, NULL, NULL, t->context), "gmg_context_create_cuda_devices", t);
   for (int i = 0; i < count; i++) {
     size_t first[3], n[3];
-    t->problem[i] = whole;
+    t->problem[i] = whole, t->problems[i] = &t->problem[i];
     for (int a = 0; a < 3; a++) t->problem[i].h[a] = 1 / (double)w->n;
     check(gmg_local_box(t->context[i], &whole, first, n), "gmg_local_box", t);
     cudaSetDevice(devices[i]);
@@ -80,7 +81,7 @@ static void begin(team *t, int count, const row *w)
     t->problem[i].beta = t->beta[i] = bench_gpu_uploaded(beta, t->cells[i]);
     free(beta);
   }
-  check(gmg_solver_create_parts(count, t->context, t->problem, &params, t->solver), "gmg_solver_create_parts", t);
+  check(gmg_solver_create_parts(count, t->context, t->problems, &params, t->solver), "gmg_solver_create_parts", t);
 }
 
 static void end(team *t)

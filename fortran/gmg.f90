@@ -12,7 +12,9 @@ module gmg
   public :: gmg_params_set_preset, gmg_preset_name
   public :: gmg_version, gmg_smoother_by_name, gmg_smoother_name, gmg_status_string, gmg_context_error, gmg_plan_text
   public :: gmg_problem_default, gmg_problem_set_box, gmg_params_default, gmg_context_create_host, gmg_context_destroy
-  public :: gmg_context_create_ranks, gmg_local_box
+  public :: gmg_context_create_ranks, gmg_local_box, gmg_context_create_parts, gmg_context_create_cuda_ranks
+  public :: gmg_context_create_cuda_devices, gmg_solver_create_parts, gmg_solver_update_parts, gmg_solve_parts_sized
+  public :: gmg_solve_parts, gmg_precondition_parts, gmg_residual_parts
   public :: gmg_context_create_cuda, gmg_context_threads, gmg_plan, gmg_solver_create, gmg_solver_destroy, gmg_solve
   public :: gmg_precondition, gmg_solver_update, gmg_set_boundary_values, gmg_set_boundary_constant, gmg_flux
   public :: gmg_residual, gmg_level_residual, gmg_monitor, gmg_status_is_outcome
@@ -283,6 +285,66 @@ module gmg
       type(c_ptr), intent(out) :: context
     end function
 
+    integer(c_int) function gmg_context_create_cuda_ranks(transport, cut, device, stream, context) bind(C)
+      import
+      type(c_ptr), value :: transport ! a gmg_transport, made in C
+      integer(c_int), intent(in), optional :: cut(3)
+      integer(c_int), value :: device
+      type(c_ptr), value :: stream
+      type(c_ptr), intent(out) :: context
+    end function
+
+    integer(c_int) function gmg_context_create_parts(count, cut, threads, contexts) bind(C)
+      import
+      integer(c_int), value :: count, threads
+      integer(c_int), intent(in), optional :: cut(3)
+      type(c_ptr), intent(out) :: contexts(*)
+    end function
+
+    integer(c_int) function gmg_context_create_cuda_devices(count, devices, streams, cut, contexts) bind(C)
+      import
+      integer(c_int), value :: count
+      integer(c_int), intent(in) :: devices(*)
+      type(c_ptr), intent(in), optional :: streams(*)
+      integer(c_int), intent(in), optional :: cut(3)
+      type(c_ptr), intent(out) :: contexts(*)
+    end function
+
+    ! Lists of addresses: c_loc() of a problem, of an array.
+    integer(c_int) function gmg_solver_create_parts(count, contexts, problems, params, solvers) bind(C)
+      import
+      integer(c_int), value :: count
+      type(c_ptr), intent(in) :: contexts(*), problems(*)
+      type(gmg_params), intent(in), optional :: params
+      type(c_ptr), intent(out) :: solvers(*)
+    end function
+
+    integer(c_int) function gmg_solver_update_parts(count, solvers, problems) bind(C)
+      import
+      integer(c_int), value :: count
+      type(c_ptr), intent(in) :: solvers(*), problems(*)
+    end function
+
+    integer(c_int) function gmg_solve_parts_sized(count, solvers, f, u, report, size) bind(C)
+      import
+      integer(c_int), value :: count
+      type(c_ptr), intent(in) :: solvers(*), f(*), u(*)
+      type(gmg_report), intent(inout), optional :: report
+      integer(c_size_t), value :: size
+    end function
+
+    integer(c_int) function gmg_precondition_parts(count, solvers, r, z) bind(C)
+      import
+      integer(c_int), value :: count
+      type(c_ptr), intent(in) :: solvers(*), r(*), z(*)
+    end function
+
+    integer(c_int) function gmg_residual_parts(count, solvers, f, u, r) bind(C)
+      import
+      integer(c_int), value :: count
+      type(c_ptr), intent(in) :: solvers(*), f(*), u(*), r(*)
+    end function
+
     integer(c_int) function gmg_local_box(context, problem, first, n) bind(C)
       import
       type(c_ptr), value :: context
@@ -487,6 +549,13 @@ contains
     type(gmg_report), intent(inout), optional :: report
     type(gmg_report) :: shape_of_report
     status = gmg_solve_sized(solver, f, u, report, c_sizeof(shape_of_report))
+  end function
+
+  integer(c_int) function gmg_solve_parts(solvers, f, u, report) result(status)
+    type(c_ptr), intent(in) :: solvers(:), f(*), u(*)
+    type(gmg_report), intent(inout), optional :: report
+    type(gmg_report) :: shape_of_report
+    status = gmg_solve_parts_sized(int(size(solvers), c_int), solvers, f, u, report, c_sizeof(shape_of_report))
   end function
 
   function gmg_version() result(text)

@@ -49,19 +49,25 @@ GMG_API gmg_status gmg_context_create_parts(int count, const int cut[3], int thr
 /** @name Calls for all parts at once
  *  Each is like the call of the same name for one part, made for all parts by one thread of the caller, with one entry for each
  *  part: its context, its solver, its arrays. gmg_local_box() tells which box is whose. They return when all parts have returned,
- *  and so block as those calls do; the error is that of all parts, and its text is in each context. The entries of problems[]
- *  differ in their arrays alone. NULL for a list of arrays stands for NULL in each part. Solvers are destroyed one by one.
+ *  and so block as those calls do; the error is that of all parts, and its text is in each context. The problems differ in
+ *  their arrays alone. NULL for a list of arrays stands for NULL in each part. Solvers are destroyed one by one.
  *  @return as the calls for one part; GMG_ERR_ARGUMENT if count < 1, or if a context or a solver is NULL; GMG_ERR_MEMORY if the
  *  system cannot start a thread for each part
  *  @{ */
 /** gmg_solver_create() of all parts, with the same params. solvers becomes a list of NULLs on failure. */
-GMG_API gmg_status gmg_solver_create_parts(int count, gmg_context *const contexts[], const gmg_problem problems[],
+GMG_API gmg_status gmg_solver_create_parts(int count, gmg_context *const contexts[], const gmg_problem *const problems[],
                                            const gmg_params *params, gmg_solver *solvers[]);
 /** gmg_solver_update() of all parts. */
-GMG_API gmg_status gmg_solver_update_parts(int count, gmg_solver *const solvers[], const gmg_problem problems[]);
+GMG_API gmg_status gmg_solver_update_parts(int count, gmg_solver *const solvers[], const gmg_problem *const problems[]);
+/** gmg_solve_sized() of all parts. report may be NULL. */
+GMG_API gmg_status gmg_solve_parts_sized(int count, gmg_solver *const solvers[], const void *const f[], void *const u[],
+                                         gmg_report *report, size_t size);
 /** gmg_solve() of all parts. report may be NULL. */
-GMG_API gmg_status gmg_solve_parts(int count, gmg_solver *const solvers[], const void *const f[], void *const u[],
-                                   gmg_report *report);
+static inline gmg_status gmg_solve_parts(int count, gmg_solver *const solvers[], const void *const f[], void *const u[],
+                                         gmg_report *report)
+{
+  return gmg_solve_parts_sized(count, solvers, f, u, report, sizeof *report);
+}
 /** gmg_precondition() of all parts. */
 GMG_API gmg_status gmg_precondition_parts(int count, gmg_solver *const solvers[], const void *const r[], void *const z[]);
 /** gmg_residual() of all parts. */

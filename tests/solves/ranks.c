@@ -267,6 +267,7 @@ static void one_thread_solves_all_parts(void **state)
   gmg_context *c[PARTS];
   gmg_solver *s[PARTS];
   gmg_problem p[PARTS];
+  const gmg_problem *problem[PARTS];
   gmg_report report;
   box b[PARTS];
   void *stream[PARTS], *result[3][PARTS];
@@ -282,10 +283,10 @@ static void one_thread_solves_all_parts(void **state)
       mine[a][i] = take(&b[i], -1, a == 0 ? f : a == 1 ? beta : NULL), there[a][i] = use(mine[a][i], count[i]);
       if (a > 1) result[a - 2][i] = there[a][i];
     }
-    p[i] = j.problem, p[i].beta = there[1][i];
+    p[i] = j.problem, p[i].beta = there[1][i], problem[i] = &p[i];
   }
   const void *const *F = (const void *const *)there[0], *const *U = (const void *const *)result[0];
-  assert_ok(c[0], gmg_solver_create_parts(PARTS, c, p, &j.params, s));
+  assert_ok(c[0], gmg_solver_create_parts(PARTS, c, problem, &j.params, s));
   assert_ok(c[0], gmg_solve_parts(PARTS, s, F, result[0], &report));
   assert_int_equal(report.cycles, one.report.cycles);
   assert_ok(c[0], gmg_precondition_parts(PARTS, s, F, result[1]));
@@ -293,14 +294,14 @@ static void one_thread_solves_all_parts(void **state)
   assert_int_equal(gmg_solve_parts(PARTS, s, NULL, result[0], NULL), GMG_ERR_ARGUMENT);
   assert_string_equal(gmg_context_error(c[1]), "rank 0: f is NULL");
   for (int i = 0; i < PARTS; i++) p[i].shift = -1e9;
-  assert_int_equal(gmg_solver_update_parts(PARTS, s, p), GMG_ERR_UNSUPPORTED);
+  assert_int_equal(gmg_solver_update_parts(PARTS, s, problem), GMG_ERR_UNSUPPORTED);
   for (int i = 0; i < PARTS; i++) p[i].shift = 1;
-  assert_ok(c[0], gmg_solver_update_parts(PARTS, s, p));
+  assert_ok(c[0], gmg_solver_update_parts(PARTS, s, problem));
   gmg_solver *none[PARTS] = {s[0], NULL, s[2]};
   assert_int_equal(gmg_solve_parts(PARTS, none, F, result[0], NULL), GMG_ERR_ARGUMENT);
   assert_int_equal(gmg_solve_parts(0, s, F, result[0], NULL), GMG_ERR_ARGUMENT);
   for (int i = 0; i < PARTS; i++) p[i].n[0] = 0;
-  assert_int_equal(gmg_solver_create_parts(PARTS, c, p, &j.params, none), GMG_ERR_ARGUMENT);
+  assert_int_equal(gmg_solver_create_parts(PARTS, c, problem, &j.params, none), GMG_ERR_ARGUMENT);
   for (int i = 0; i < PARTS; i++) assert_null(none[i]);
   for (int i = 0; i < PARTS; i++) {
     if (on_device) device_use(i % device_count());
