@@ -41,7 +41,7 @@ size_t cells_of(const size_t n[3]);
 box box_of(gmg_context *c, const gmg_problem *p);
 /* Copies a process's box out of a whole array, or into it. extra: one more value along this axis. */
 void copy_box(const box *b, int extra, double *whole, double *mine, int out);
-/* The same into new memory, with room for one more value along each axis. whole = NULL: zeros. */
+/* Copies a process's box into new memory, with room for one more value along each axis. whole = NULL: zeros. */
 double *take(const box *b, int extra, const double *whole);
 /* The array where the process runs: a copy on its device, or the array itself. drop() copies it back. NULL stays NULL. */
 double *use(double *mine, size_t n);

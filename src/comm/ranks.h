@@ -39,5 +39,6 @@ void gmg_max_of_ranks(const gmg_exec *e, int count, double *values);
 gmg_status gmg_agree_of_ranks(gmg_context *c, gmg_status status);
 
 extern const gmg_comm_ops gmg_comm_messages; /* messages.c */
+extern const gmg_comm_ops gmg_comm_links;    /* cuda/links.cu; only if the library is built with CUDA */
 
 #endif

@@ -1,6 +1,6 @@
 /* The table of neighbours for several CUDA devices. A device writes what a neighbour gets directly into the neighbour's memory,
    and then raises a counter there; the neighbour waits for the counter, and copies the values to its ghosts. The host only
-   enqueues, and all of this can be recorded. Called through gmg_comm_ops and the API; sums are in core/cuda/device.h.
+   enqueues, and all of this can be recorded. Called through gmg_comm_ops; contexts are in contexts.cu, sums in core/cuda/device.h.
 
    Memory of another process is opened by CUDA's IPC. It is closed before its owner releases it.
 
@@ -9,17 +9,12 @@
 extern "C" {
 #include "comm/planes.h"
 #include "comm/ranks.h"
-#include "comm/threads.h"
 }
 
 #include "core/cuda/device.h"
 
-#include "gmg_cuda.h"
-
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 typedef unsigned long long counter;
 
@@ -31,7 +26,7 @@ typedef struct {
   char *room;          /* the memory that contains all of these */
 } addresses;
 
-/* The same, and how another process opens the memory. */
+/* What a process tells the others: its addresses, and how they open the memory that contains them. */
 typedef struct {
   addresses places;
   cudaIpcMemHandle_t handle;
@@ -56,13 +51,19 @@ typedef struct {
   unsigned n[2];
 } lines;
 
-static lines lines_of(const size_t extents[3], const gmg_box_of_values *b, size_t words)
+/* Each line of a box. Those of a part and of a whole array then correspond. */
+static lines single_lines_of(const size_t extents[3], const gmg_box_of_values *b, size_t words)
 {
   const size_t row = extents[0] * words, plane = row * extents[1];
-  lines l = {(b->first[2] * extents[1] + b->first[1]) * row + b->first[0] * words, b->n[0] * words, row, plane,
-             {(unsigned)b->n[1], (unsigned)b->n[2]}};
-  if (b->n[0] == extents[0] && b->n[1] == extents[1]) /* whole planes lie one after the other */
-    l.width = plane * b->n[2], l.n[0] = l.n[1] = b->n[2] > 0;
+  return {(b->first[2] * extents[1] + b->first[1]) * row + b->first[0] * words, b->n[0] * words, row, plane,
+          {(unsigned)b->n[1], (unsigned)b->n[2]}};
+}
+
+/* Whole planes, which lie one after the other, as one line. */
+static lines lines_of(const size_t extents[3], const gmg_box_of_values *b, size_t words)
+{
+  lines l = single_lines_of(extents, b, words);
+  if (b->n[0] == extents[0] && b->n[1] == extents[1]) l.width = l.slice * b->n[2], l.n[0] = l.n[1] = b->n[2] > 0;
   return l;
 }
 
@@ -232,14 +233,6 @@ static __global__ void get_kernel(gathering g, size_t n, unsigned *values)
   if (is_last(g.arrived)) *g.done = number;
 }
 
-/* Lines that are not merged: those of the part and those of the whole array correspond. */
-static lines plain_lines_of(const size_t extents[3], const gmg_box_of_values *b, size_t words)
-{
-  const size_t row = extents[0] * words, plane = row * extents[1];
-  return {(b->first[2] * extents[1] + b->first[1]) * row + b->first[0] * words, b->n[0] * words, row, plane,
-          {(unsigned)b->n[1], (unsigned)b->n[2]}};
-}
-
 static void gather(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, const void *x, void *whole)
 {
   const gmg_transport *t = &e->context->ranks->transport;
@@ -251,9 +244,9 @@ static void gather(const gmg_exec *e, const gmg_operator *A, gmg_location locati
   gmg_extents_of(A->n, location, axis, extents), gmg_extents_of(p->whole, location, axis, all);
   gmg_box_of_values own = gmg_own_box_of(p, t->rank, location, axis);
   gathering g = {};
-  g.whole = plain_lines_of(all, &own, words);
+  g.whole = single_lines_of(all, &own, words);
   for (int a = 0; a < 3; a++) own.first[a] = p->own[a][0];
-  g.mine = plain_lines_of(extents, &own, words);
+  g.mine = single_lines_of(extents, &own, words);
   g.bytes = m->bytes_of_whole, g.done = &m->done[3], g.arrived = &m->arrived[6], g.rank = t->rank, g.ranks = t->ranks;
   g.silent = gmg_device_of(e)->silent;
   for (int r = 0; r < t->ranks; r++) g.to[r] = m->theirs[r].whole, g.came[r] = m->theirs[r].came_whole;
@@ -388,7 +381,7 @@ static void disconnect(gmg_exec *e, gmg_part *p)
 
 static void meet(gmg_context *c) { (void)gmg_worst_of_ranks(&c->ranks->transport, GMG_OK); }
 
-static const gmg_comm_ops over_devices = {.most_whole = 1 << 18,
+extern "C" const gmg_comm_ops gmg_comm_links = {.most_whole = 1 << 18,
                                           .relaxes_ghosts = 1,
                                           .prepare = prepare,
                                           .connect = connect,
@@ -400,150 +393,3 @@ static const gmg_comm_ops over_devices = {.most_whole = 1 << 18,
                                           .take = take,
                                           .meet = meet,
                                           .agree = gmg_agree_of_ranks};
-
-/* --- the context ------------------------------------------------------------------------------------------------------- */
-
-/* Who a process is. */
-typedef struct {
-  long process;
-  char host[64];
-  int device;
-  char bus[32]; /* of the device, the same in all processes of the system */
-  gmg_notice *notices;
-  cudaIpcMemHandle_t handle;
-} identity;
-
-static int same_process(const identity *a, const identity *b)
-{
-  return a->process == b->process && strcmp(a->host, b->host) == 0;
-}
-
-/* What the end of the context releases (core/cuda/context.cu). */
-static cudaError_t create_notices(gmg_device *d, int ranks)
-{
-  cudaError_t error;
-  const size_t bytes = 2 * (size_t)ranks * sizeof *d->notices;
-  if ((error = cudaMalloc(&d->board, sizeof *d->board))) return error;
-  if ((error = cudaMalloc(&d->notices, bytes))) return error;
-  if ((error = cudaMallocHost(&d->silent, sizeof *d->silent))) return error;
-  *d->silent = 0;
-  if ((error = cudaMemsetAsync(d->notices, 0, bytes, d->stream))) return error;
-  return cudaStreamSynchronize(d->stream);
-}
-
-/* Whether this device can wait for the others, and reaches their memory. */
-static gmg_status reach(gmg_device *d, const identity *all, int rank, int ranks)
-{
-  const identity *me = &all[rank];
-  for (int r = 0; r < ranks; r++) {
-    if (r == rank) continue;
-    if (strcmp(all[r].host, me->host) != 0) return GMG_ERR_UNSUPPORTED;
-    if (strcmp(all[r].bus, me->bus) == 0) {
-      if (!getenv("GMG_SHARE_DEVICES") || !same_process(&all[r], me)) return GMG_ERR_UNSUPPORTED;
-      d->is_shared = 1;
-      continue;
-    }
-    if (!same_process(&all[r], me)) continue; /* opening its memory tells */
-    int can = 0;
-    if (cudaDeviceCanAccessPeer(&can, me->device, all[r].device) != cudaSuccess || !can) return GMG_ERR_UNSUPPORTED;
-    const cudaError_t error = cudaDeviceEnablePeerAccess(all[r].device, 0);
-    if (error != cudaSuccess && error != cudaErrorPeerAccessAlreadyEnabled) return GMG_ERR_UNSUPPORTED;
-    cudaGetLastError();
-  }
-  return GMG_OK;
-}
-
-/* Finds out which processes are not threads of this one, and opens the notices of those. */
-static gmg_status open_notices(gmg_device *d, identity *all, int rank, int ranks)
-{
-  int any = 0;
-  for (int r = 0; r < ranks; r++) any |= !same_process(&all[r], &all[rank]);
-  if (!any) return GMG_OK;
-  d->foreign = (gmg_notice **)calloc((size_t)ranks, sizeof *d->foreign), d->ranks = ranks;
-  if (!d->foreign) return GMG_ERR_MEMORY;
-  for (int r = 0; r < ranks; r++) {
-    if (same_process(&all[r], &all[rank])) continue;
-    void *there = NULL;
-    if (cudaIpcOpenMemHandle(&there, all[r].handle, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess) return GMG_ERR_UNSUPPORTED;
-    all[r].notices = d->foreign[r] = (gmg_notice *)there;
-  }
-  return GMG_OK;
-}
-
-static gmg_status write_board(gmg_device *d, const identity *all, int rank, int ranks)
-{
-  gmg_board b = {};
-  b.rank = rank, b.ranks = ranks, b.silent = d->silent;
-  for (int r = 0; r < ranks; r++) b.of[r] = all[r].notices;
-  const gmg_arrivals shared = {0, d->board};
-  if (cudaMemcpy(d->board, &b, sizeof b, cudaMemcpyHostToDevice) != cudaSuccess) return GMG_ERR_DEVICE;
-  return cudaMemcpy(d->arrivals + 1, &shared, sizeof shared, cudaMemcpyHostToDevice) == cudaSuccess ? GMG_OK : GMG_ERR_DEVICE;
-}
-
-/* Makes sums over all devices possible. */
-static gmg_status introduce(gmg_context *c)
-{
-  const gmg_transport *t = &c->ranks->transport;
-  gmg_device *d = c->device;
-  const cudaError_t created = create_notices(d, t->ranks);
-  gmg_status status = created == cudaSuccess ? GMG_OK : created == cudaErrorMemoryAllocation ? GMG_ERR_MEMORY : GMG_ERR_DEVICE;
-  identity me = {(long)getpid(), {}, d->number, {}, d->notices, {}};
-  gethostname(me.host, sizeof me.host - 1);
-  cudaDeviceGetPCIBusId(me.bus, sizeof me.bus, d->number);
-  if (status == GMG_OK) cudaIpcGetMemHandle(&me.handle, d->notices); /* fails where there is no IPC: threads do not need it */
-  identity *all = (identity *)calloc((size_t)t->ranks, sizeof *all);
-  if (status == GMG_OK && !all) status = GMG_ERR_MEMORY;
-  if (status == GMG_OK && t->ranks > GMG_MOST_DEVICES) status = GMG_ERR_UNSUPPORTED;
-  status = gmg_worst_of_ranks(t, status);
-  if (status == GMG_OK) {
-    t->all_gather(t->data, &me, all, sizeof me);
-    status = reach(d, all, t->rank, t->ranks);
-    if (status == GMG_OK) status = open_notices(d, all, t->rank, t->ranks);
-    if (status == GMG_OK) status = write_board(d, all, t->rank, t->ranks);
-    status = gmg_worst_of_ranks(t, status);
-  }
-  free(all);
-  cudaGetLastError();
-  return status;
-}
-
-extern "C" gmg_status gmg_context_create_cuda_ranks(const gmg_transport *t, const int cut[3], int device, gmg_cuda_stream stream,
-                                                    gmg_context **context)
-{
-  if (context) *context = NULL;
-  if (!gmg_is_transport(t)) return GMG_ERR_ARGUMENT;
-  GMG_TRY(gmg_join_ranks(t, cut, &over_devices, gmg_context_create_cuda(device, stream, context), context));
-  if (t->ranks == 1) return GMG_OK;
-  gmg_status status;
-  {
-    GMG_WITH_DEVICE(*context);
-    status = introduce(*context);
-  }
-  if (status == GMG_OK) return GMG_OK;
-  (*context)->ranks->transport.end = NULL; /* stays the caller's */
-  gmg_context_destroy(*context);
-  *context = NULL;
-  return status;
-}
-
-/* --- several devices of one process -------------------------------------------------------------------------------------- */
-
-typedef struct {
-  const int *devices;
-  const gmg_cuda_stream *streams;
-  const int *cut;
-} several;
-
-static gmg_status create_one(const gmg_transport *t, int part, void *data, gmg_context **context)
-{
-  const several *x = (const several *)data;
-  return gmg_context_create_cuda_ranks(t, x->cut, x->devices[part], x->streams ? x->streams[part] : NULL, context);
-}
-
-extern "C" gmg_status gmg_context_create_cuda_devices(int count, const int devices[], const gmg_cuda_stream streams[],
-                                                      const int cut[3], gmg_context *contexts[])
-{
-  several x = {devices, streams, cut};
-  for (int i = 0; contexts && i < count; i++) contexts[i] = NULL;
-  return devices ? gmg_create_together(count, create_one, &x, contexts) : GMG_ERR_ARGUMENT;
-}

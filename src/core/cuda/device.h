@@ -183,9 +183,9 @@ void gmg_meet(const gmg_exec *e); /* context.cu */
 static inline gmg_sum_target gmg_sums_to(const gmg_exec *e, gmg_total *to)
 {
   gmg_device *d = gmg_device_of(e);
-  const int is_shared = e->comm->meet != NULL;
-  if (is_shared) gmg_meet(e);
-  return {d->part, d->arrivals + is_shared, to};
+  const int over_devices = e->comm->meet != NULL;
+  if (over_devices) gmg_meet(e);
+  return {d->part, d->arrivals + over_devices, to};
 }
 /* The host reads this sum by gmg_cuda_total(). */
 static inline gmg_sum_target gmg_sums_to_host(const gmg_exec *e) { return gmg_sums_to(e, gmg_device_of(e)->total); }
