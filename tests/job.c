@@ -136,18 +136,18 @@ void solve_part(const gmg_transport *t, void *data)
     status = gmg_solve(s, there[F], there[U], &j->report[r]);
   }
   for (int i = 0; s && i < j->report[r].history_length; i++) j->history[r][i] = j->report[r].history[i];
-  snprintf(j->text[r], JOB_TEXT, "%s", gmg_context_error(c));
-  j->status[r] = status;
   copy_back(mine[U], there[U], room_of(&b));
   if (j->u) copy_box(&b, -1, j->u, mine[U], 0);
   for (int residual = 0; residual < 2; residual++) {
     double *to = residual ? j->r : j->z;
     if (!s || !to) continue;
-    if (residual) gmg_residual(s, there[F], there[U], there[Z]);
-    else gmg_precondition(s, there[F], there[Z]);
+    const gmg_status later = residual ? gmg_residual(s, there[F], there[U], there[Z]) : gmg_precondition(s, there[F], there[Z]);
+    if (!status) status = later;
     copy_back(mine[Z], there[Z], room_of(&b));
     copy_box(&b, -1, to, mine[Z], 0);
   }
+  snprintf(j->text[r], JOB_TEXT, "%s", gmg_context_error(c));
+  j->status[r] = status;
   if (s && j->then) {
     j->status[r] = j->then(j, r, c, s, &p, there[F], there[U]);
     snprintf(j->text[r], JOB_TEXT, "%s", gmg_context_error(c));

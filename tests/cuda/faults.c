@@ -115,6 +115,8 @@ static void replays_on_a_full_card(void **state)
   assert_ok(c, gmg_solver_create(c, &p, &q, &s));
   assert_ok(c, gmg_exec_reals(&e, "f", n, values, &f));
   for (int i = 0; i < 4; i++) assert_ok(c, gmg_exec_reals(&e, "u", n, zeros, &u[i]));
+  assert_ok(c, gmg_solve(s, f, u[0], NULL)); /* loads the kernels of both calls, which needs memory, too */
+  assert_ok(c, gmg_precondition(s, f, u[0]));
   const int blocks = fill_card((size_t)1 << 20, block);
   for (int i = 0; i < 4; i++)
     for (int repeat = 0; repeat < 3; repeat++) {

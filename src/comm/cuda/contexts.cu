@@ -52,7 +52,8 @@ static gmg_status reach(gmg_device *d, const identity *all, int rank, int ranks)
     if (strcmp(all[r].host, me->host) != 0) return GMG_ERR_UNSUPPORTED;
     if (strcmp(all[r].bus, me->bus) == 0) {
       if (!getenv("GMG_SHARE_DEVICES") || !same_process(&all[r], me)) return GMG_ERR_UNSUPPORTED;
-      d->is_shared = 1;
+      d->is_shared = 1, d->begins_early = 0; /* a kernel that began early would keep its place from another process, whose kernel
+                                                the one before it waits for */
       continue;
     }
     if (!same_process(&all[r], me)) continue; /* opening its memory tells */
