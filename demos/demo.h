@@ -12,6 +12,11 @@
 
 struct cJSON;
 
+/* The unknowns that a process holds, as a box of the grid (ranks.h). */
+typedef struct demo_box {
+  size_t first[3], n[3];
+} demo_box;
+
 /* --- words and values of the command line (parse.c) --- */
 
 typedef struct demo_word {
@@ -101,6 +106,7 @@ enum {
   DEMO_TAKES_SPHERE = 524288, /* depth, radius, density */
   DEMO_TAKES_STENCIL = 2097152, /* entries, file, operator; length, bc, type */
   DEMO_TAKES_MEDIUM = 4194304,  /* medium, strength; centering, type */
+  DEMO_TAKES_RANKS = 8388608,   /* cut; other programs refuse several processes */
   DEMO_TAKES_IMAGES = 1048576 /* source, target, mask, at, mixed, result, save */
 };
 
@@ -123,7 +129,7 @@ typedef struct demo_options {
   int closed; /* --walls */
   double density_ratio, viscosity, time, contrast, slope, seconds;
   double depth, radius, density;
-  demo_sizes n, block;
+  demo_sizes n, block, cut;
   demo_reals length;
   demo_walls walls;
   demo_entries entries;
@@ -149,7 +155,10 @@ int demo_options_set(demo_options *o, const char *name, const char *value);
 
 /* Prints `program: status text: context's text` for anything but GMG_OK. Returns 0 or 1. */
 int demo_check(const demo_options *o, const gmg_context *context, gmg_status status);
+enum { DEMO_LONGEST_FAILURE = 512 };
 int demo_fail(const demo_options *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *demo_last_failure(void); /* [DEMO_LONGEST_FAILURE] the last message of demo_fail() */
+int demo_ranks_started(void);        /* processes that mpirun has started; 1 without it (ranks.c) */
 double demo_now(void); /* seconds of a clock that only goes forward */
 /* Whether `fields` fields of the program fit into memory. For programs that create them before the plan, which reads coefficients.
    */
@@ -174,6 +183,8 @@ int demo_print_outcome(const demo_options *o, const gmg_context *context, const 
 
 /* Creates the context for --device. By default it is on a CUDA device if one can be used. Prints which it is. */
 int demo_context_create(demo_options *o, gmg_context **context);
+const char *demo_why_no_device(gmg_status status); /* the reason why a context on a device could not be created */
+int demo_use_device(demo_options *o);              /* makes it the current one, for fields; 1 on success */
 
 /* A field in host memory, where the program fills and reads it, and its twin where the solver runs; on the host one and the same.
    */
@@ -242,7 +253,8 @@ double demo_volume(const gmg_problem *problem, int axis, size_t i);
 void demo_fill_rhs(const demo_options *o, const gmg_problem *problem, void *f);
 void demo_fill_guess(const demo_options *o, const gmg_problem *problem, void *u);
 void *demo_field_create(const gmg_problem *problem); /* zeros of the problem's type; free() it */
-void demo_field_random(const gmg_problem *problem, unsigned long seed, void *field); /* uniform in -0.5..0.5 */
+/* Random values, uniform in -0.5..0.5, of the unknowns of a box; NULL: of all. Those of an unknown are the same in every box. */
+void demo_field_random(const gmg_problem *problem, const demo_box *box, unsigned long seed, void *field);
 /* Vectors of n doubles, for the methods that gmg is set beside: <x, y>; y = s y + a x. */
 double demo_dot(size_t n, const double *x, const double *y);
 void demo_combine(size_t n, double s, double *y, double a, const double *x);
@@ -258,5 +270,8 @@ typedef struct demo_named_field {
 
 /* Writes o->output and the XDMF file beside it. */
 int demo_fields_write(const demo_options *o, const gmg_problem *problem, const demo_named_field *field, size_t count);
+/* The same for fields of which each process has a box. Called by all processes. */
+int demo_fields_write_boxes(const demo_options *o, const gmg_problem *problem, const demo_box *mine, const demo_named_field *field,
+                            size_t count);
 
 #endif

@@ -4,6 +4,11 @@
  * thin cell or one node along missing axes, because ParaView's reader turns 2D uniform grids into the y-z plane,
  * seen edge-on. A 1D field becomes a row of cells around its unknowns. */
 #include "demo.h"
+#include "ranks.h"
+
+#if defined DEMO_MPI
+#include <mpi.h>
+#endif
 
 #include <hdf5.h>
 #include <stdio.h>
@@ -32,9 +37,54 @@ static int write_text(hid_t owner, const char *name, const char *value)
   return ok;
 }
 
-static int write_dataset(hid_t file, const gmg_problem *p, const demo_named_field *field)
+/* With parallel HDF5 several processes write one file together. Otherwise the first writes what the others send. */
+#if defined H5_HAVE_PARALLEL && defined DEMO_MPI
+static int all_write(void) { return demo_ranks() > 1; }
+
+static hid_t create_file(const char *path)
 {
-  const hid_t type = p->type == GMG_F32 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+  const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  if (all_write() && H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL) < 0) return -1;
+  const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  H5Pclose(access);
+  return file;
+}
+#else
+static int all_write(void) { return 0; }
+static hid_t create_file(const char *path) { return H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT); }
+#endif
+
+static int writes(void) { return demo_rank() == 0 || all_write(); }
+
+/* Datasets are of the processes' own type: float or double. */
+static hid_t type_of(const gmg_problem *p) { return p->type == GMG_F32 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE; }
+
+static int write_box(hid_t set, const gmg_problem *p, const demo_box *box, const void *data)
+{
+  hsize_t first[3], n[3];
+  for (int a = 0; a < p->dim; a++) first[p->dim - 1 - a] = box->first[a], n[p->dim - 1 - a] = box->n[a];
+  const hid_t here = H5Screate_simple(p->dim, n, NULL), there = H5Dget_space(set);
+  const int ok = here >= 0 && there >= 0 && H5Sselect_hyperslab(there, H5S_SELECT_SET, first, NULL, n, NULL) >= 0 &&
+                 H5Dwrite(set, type_of(p), here, there, H5P_DEFAULT, data) >= 0;
+  if (here >= 0) H5Sclose(here);
+  if (there >= 0) H5Sclose(there);
+  return ok;
+}
+
+/* Writes this process's box, and in the first process those that the others send. They send even after a failure. */
+static int write_boxes(hid_t set, const gmg_problem *p, const demo_box *mine, const void *data, void *room)
+{
+  int ok = !writes() || (set >= 0 && write_box(set, p, mine, data));
+  for (int r = 1; r < demo_ranks() && !all_write(); r++) {
+    demo_box box;
+    demo_ranks_bring(r, mine, data, p->type == GMG_F32 ? sizeof(float) : sizeof(double), &box, room);
+    if (demo_rank() == 0) ok = ok && write_box(set, p, &box, room);
+  }
+  return ok;
+}
+
+static hid_t create_dataset(hid_t file, const gmg_problem *p, const char *name)
+{
   hsize_t shape[3];
   double origin[3];
   for (int a = 0; a < p->dim; a++) {
@@ -42,21 +92,28 @@ static int write_dataset(hid_t file, const gmg_problem *p, const demo_named_fiel
     origin[a] = demo_position(p, a, 0);
   }
   const hid_t space = H5Screate_simple(p->dim, shape, NULL);
-  const hid_t set = H5Dcreate2(file, field->name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  int ok = set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, field->data) >= 0;
+  const hid_t set = H5Dcreate2(file, name, type_of(p), space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  int ok = set >= 0;
   ok = ok && write_numbers(set, "h", p->h, (hsize_t)p->dim) && write_numbers(set, "origin", origin, (hsize_t)p->dim);
   ok = ok && write_text(set, "centering", demo_word_of(demo_centering_words, (int)p->centering));
-  if (set >= 0) H5Dclose(set);
   if (space >= 0) H5Sclose(space);
-  return ok;
+  if (ok || set < 0) return set;
+  H5Dclose(set);
+  return -1;
 }
 
-static int write_hdf5(const char *path, const gmg_problem *p, const demo_named_field *field, size_t count)
+static int write_hdf5(const char *path, const gmg_problem *p, const demo_box *mine, const demo_named_field *field, size_t count,
+                      void *room)
 {
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* the caller prints one line about the error */
-  const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-  int ok = file >= 0;
-  for (size_t i = 0; i < count && ok; i++) ok = !field[i].data || write_dataset(file, p, &field[i]);
+  const hid_t file = writes() ? create_file(path) : -1;
+  int ok = !writes() || file >= 0;
+  for (size_t i = 0; i < count; i++) {
+    if (!field[i].data) continue;
+    const hid_t set = file >= 0 ? create_dataset(file, p, field[i].name) : -1;
+    ok &= write_boxes(set, p, mine, field[i].data, room);
+    if (set >= 0) H5Dclose(set);
+  }
   if (file >= 0) ok &= H5Fclose(file) >= 0;
   return ok;
 }
@@ -151,16 +208,25 @@ static int write_xdmf(const char *path, const char *data_path, const gmg_problem
   return (fclose(file) == 0) & ok;
 }
 
-int demo_fields_write(const demo_options *o, const gmg_problem *p, const demo_named_field *field, size_t count)
+int demo_fields_write_boxes(const demo_options *o, const gmg_problem *p, const demo_box *mine, const demo_named_field *field,
+                            size_t count)
 {
   char *sidecar = sidecar_path(o->output);
-  int failed = 0;
-  if (!sidecar)
-    failed = demo_fail(o, "--output %s: out of memory", o->output);
-  else if (!write_hdf5(o->output, p, field, count))
+  const int brings = demo_ranks() > 1 && !all_write();
+  const size_t largest = brings ? demo_ranks_largest(mine) : 1;
+  void *room = malloc(largest * sizeof(double));
+  int failed = sidecar && room ? 0 : demo_fail(o, "--output %s: out of memory", o->output);
+  failed = demo_ranks_agree(o, failed);
+  if (!failed && !write_hdf5(o->output, p, mine, field, count, room))
     failed = demo_fail(o, "--output %s: could not be written", o->output);
-  else if (!write_xdmf(sidecar, o->output, p, field, count))
+  if (!failed && demo_rank() == 0 && !write_xdmf(sidecar, o->output, p, field, count))
     failed = demo_fail(o, "%s: could not be written", sidecar);
-  free(sidecar);
-  return failed;
+  free(sidecar), free(room);
+  return demo_ranks_agree(o, failed);
+}
+
+int demo_fields_write(const demo_options *o, const gmg_problem *p, const demo_named_field *field, size_t count)
+{
+  const demo_box all = {{0}, {p->n[0], p->n[1], p->n[2]}};
+  return demo_fields_write_boxes(o, p, &all, field, count);
 }

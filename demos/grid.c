@@ -73,11 +73,16 @@ static double uniform(unsigned long seed, size_t i)
   return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53 - 0.5;
 }
 
-void demo_field_random(const gmg_problem *p, unsigned long seed, void *field)
+void demo_field_random(const gmg_problem *p, const demo_box *box, unsigned long seed, void *field)
 {
-  const size_t cells = demo_cells(p);
+  const demo_box all = {{0}, {p->n[0], p->n[1], p->n[2]}}, *b = box ? box : &all;
+  const size_t lines = b->n[1] * b->n[2], cells = b->n[0] * lines;
 #pragma omp parallel for if (cells > 1000000)
-  for (size_t i = 0; i < cells; i++) demo_set(p->type, field, i, uniform(seed, i));
+  for (size_t line = 0; line < lines; line++) {
+    const size_t j = b->first[1] + line % b->n[1], k = b->first[2] + line / b->n[1];
+    const size_t number = (k * p->n[1] + j) * p->n[0] + b->first[0]; /* in the whole grid */
+    for (size_t i = 0; i < b->n[0]; i++) demo_set(p->type, field, line * b->n[0] + i, uniform(seed, number + i));
+  }
 }
 
 /* 1 in the middle of the box, 0 on its walls, periodic. */
@@ -94,7 +99,7 @@ static double bump(const gmg_problem *p, size_t index)
 void demo_fill_rhs(const demo_options *o, const gmg_problem *p, void *f)
 {
   const size_t cells = demo_cells(p);
-  if (o->rhs == DEMO_RANDOM) demo_field_random(p, 1, f);
+  if (o->rhs == DEMO_RANDOM) demo_field_random(p, NULL, 1, f);
   else
     for (size_t i = 0; i < cells; i++) demo_set(p->type, f, i, bump(p, i));
 }
@@ -102,7 +107,7 @@ void demo_fill_rhs(const demo_options *o, const gmg_problem *p, void *f)
 void demo_fill_guess(const demo_options *o, const gmg_problem *p, void *u)
 {
   const size_t cells = demo_cells(p);
-  if (o->guess == DEMO_RANDOM) demo_field_random(p, 2, u);
+  if (o->guess == DEMO_RANDOM) demo_field_random(p, NULL, 2, u);
   else
     for (size_t i = 0; i < cells; i++) demo_set(p->type, u, i, 0);
 }

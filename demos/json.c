@@ -1,6 +1,7 @@
 /* Reports as JSON: problem, params, plan and results, with the names of gmg.h. NaN and infinity
  * become null. Every addition is checked, so that a file is either complete or not written. */
 #include "demo.h"
+#include "ranks.h"
 #include "gmg_smoother.h"
 
 #include <cjson/cJSON.h>
@@ -194,6 +195,7 @@ cJSON *demo_json_start(const demo_options *o, const gmg_context *context, const 
   ok &= text(root, "version", GMG_VERSION_STRING);
   ok &= text(root, "device", o->device.kind == DEMO_CUDA ? "cuda" : "host") & text(root, "device_name", o->device_name);
   ok &= number(root, "threads", gmg_context_threads(context));
+  ok &= number(root, "processes", demo_ranks());
   ok = ok && add_problem(root, o, problem) && add_params(root, o, problem);
   ok = ok && (!plan || add_plan(root, problem, plan));
   if (ok) return root;

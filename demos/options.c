@@ -2,6 +2,7 @@
  * the messages about bad values are made from it. */
 #include "demo.h"
 #include "gallery.h"
+#include "ranks.h"
 
 #include <getopt.h>
 #include <limits.h>
@@ -136,6 +137,7 @@ static const kind a_real = {required_argument, read_real, "a number", 0, 0};
 static const kind a_positive = {required_argument, read_positive, "a number above 0", 0, 0};
 static const kind a_slope = {required_argument, read_positive, "a number above -1", -1, 0};
 static const kind sizes = {required_argument, read_sizes, "whole numbers from 1 up, as in 128 or 128x96x80", 1, 0};
+static const kind parts = {required_argument, read_sizes, "whole numbers from 1 up, as in 2x2x1", 1, 0};
 static const kind block = {required_argument, read_sizes, "whole numbers from 0 up, as in 64x16x16", 0, 0};
 static const kind lengths = {required_argument, read_lengths, "positive numbers, as in 1 or 2x1x0.5", 0, 0};
 static const kind walls = {required_argument, read_walls,
@@ -252,6 +254,7 @@ static const row table[] = {
     {"rtol", "R", "stop at this residual over that of u = 0; 0: 1e-8 or, f32, 1e-5 (0)", DEMO_TAKES_METHOD, &a_real,
      TO(params.rtol), NULL},
     {"max-cycles", "K", "cycle limit (100)", DEMO_TAKES_LIMIT, &steps, TO(params.max_cycles), NULL},
+    {"cut", "PxPxP", "in several processes: parts along each axis (chosen)", DEMO_TAKES_RANKS, &parts, TO(cut), NULL},
     {"threads", "K", "host threads; 0: all cores (0)", DEMO_TAKES_RUN, &threads, TO(threads), NULL},
     {"device", "host|cuda[:N]", "where to run (a CUDA device where one can be used, else the host)", DEMO_TAKES_DEVICE,
      &a_device, TO(device), NULL},
@@ -332,6 +335,20 @@ static int bad_value(const demo_options *o, const row *r, const char *text)
 static int bad_count(const demo_options *o, const char *name, int count)
 {
   fprintf(stderr, "%s: --%s gives %d values, but the problem has %d axes\n", o->program, name, count, o->problem.dim);
+  return 2;
+}
+
+/* A cut must have as many parts as there are processes. */
+static int bad_processes(const demo_options *o, unsigned takes)
+{
+  size_t parts = 1;
+  const int processes = demo_ranks_started();
+  for (int a = 0; a < o->cut.count; a++) parts *= o->cut.value[a];
+  if (o->cut.count && o->cut.count != o->problem.dim) return bad_count(o, "cut", o->cut.count);
+  if (processes > 1 && !(takes & DEMO_TAKES_RANKS)) demo_fail(o, "mpirun has started %d processes, but this program needs one", processes);
+  else if (processes > 1 && demo_ranks() == 1) demo_fail(o, "mpirun has started %d processes, but gmg was built without MPI", processes);
+  else if (o->cut.count && parts != (size_t)processes) demo_fail(o, "--cut: %zu parts, but %d process%s", parts, processes, processes > 1 ? "es" : "");
+  else return -1;
   return 2;
 }
 
@@ -442,5 +459,6 @@ int demo_options_read(int argc, char **argv, const demo_program *about, demo_opt
     fprintf(stderr, "%s: '%s' is not an option; see --help\n", o->program, argv[optind]);
     return 2;
   }
-  return finish(o);
+  const int bad = finish(o);
+  return bad >= 0 ? bad : bad_processes(o, about->takes);
 }

@@ -13,7 +13,7 @@
 #define UNSUPPORTED "gmg was built for other devices"
 
 /* Makes the device the current one, for memory and copies. gmg does not change it. */
-static int use_device(demo_options *o)
+int demo_use_device(demo_options *o)
 {
   struct cudaDeviceProp properties;
   if (cudaSetDevice(o->device.number) != cudaSuccess) return 0;
@@ -47,14 +47,14 @@ static const char *copy_to(void *to, const void *from, size_t bytes)
 
 #else /* without CUDA there is no context that needs them */
 #define UNSUPPORTED "gmg was built without CUDA"
-static int use_device(demo_options *o) { return (void)o, 0; }
+int demo_use_device(demo_options *o) { return (void)o, 0; }
 static void *device_zeros(size_t bytes) { return (void)bytes, NULL; }
 static void device_free(void *p) { (void)p; }
 static const char *device_clear(void *p, size_t bytes) { return (void)p, (void)bytes, "built without CUDA"; }
 static const char *copy_to(void *to, const void *from, size_t bytes) { return (void)to, (void)from, (void)bytes, "built without CUDA"; }
 #endif
 
-static const char *why_not(gmg_status status)
+const char *demo_why_no_device(gmg_status status)
 {
   switch (status) {
     case GMG_ERR_UNSUPPORTED: return UNSUPPORTED;
@@ -80,10 +80,10 @@ int demo_context_create(demo_options *o, gmg_context **context)
   if (o->device.kind == DEMO_HOST) return on_host(o, NULL, context);
   if (o->device.kind == DEMO_BEST && o->threads > 0) return on_host(o, "as --threads asks for", context);
   const gmg_status status = gmg_context_create_cuda(o->device.number, NULL, context);
-  if (status && o->device.kind == DEMO_BEST) return on_host(o, why_not(status), context);
-  if (status) return demo_fail(o, "--device cuda:%d: %s", o->device.number, why_not(status));
+  if (status && o->device.kind == DEMO_BEST) return on_host(o, demo_why_no_device(status), context);
+  if (status) return demo_fail(o, "--device cuda:%d: %s", o->device.number, demo_why_no_device(status));
   o->device.kind = DEMO_CUDA;
-  if (!use_device(o)) {
+  if (!demo_use_device(o)) {
     gmg_context_destroy(*context);
     *context = NULL;
     return demo_fail(o, "--device cuda:%d: the device cannot be used", o->device.number);

@@ -3,6 +3,7 @@
  * orders. */
 #include "demo.h"
 #include "exact.h"
+#include "ranks.h"
 #include "gmg_smoother.h"
 
 #include <cjson/cJSON.h>
@@ -14,7 +15,8 @@ static const demo_program about = {
     "poisson",
     "Solves -Lap u + sigma u = f by geometric multigrid and compares with a known solution.",
     DEMO_TAKES_RUN | DEMO_TAKES_DEVICE | DEMO_TAKES_SIZE | DEMO_TAKES_GRID | DEMO_TAKES_SHIFT | DEMO_TAKES_METHOD |
-        DEMO_TAKES_SMOOTHER | DEMO_TAKES_RHS | DEMO_TAKES_GUESS | DEMO_TAKES_LIMIT | DEMO_TAKES_OUTPUT | DEMO_TAKES_ORDER,
+        DEMO_TAKES_SMOOTHER | DEMO_TAKES_RHS | DEMO_TAKES_GUESS | DEMO_TAKES_LIMIT | DEMO_TAKES_OUTPUT | DEMO_TAKES_ORDER |
+        DEMO_TAKES_RANKS,
     DEMO_SMOOTH, 3, 64};
 
 enum { SIZES = 4 }; /* of --order */
@@ -24,6 +26,8 @@ typedef struct run {
   const demo_options *o;
   gmg_context *context; /* BORROWED */
   gmg_problem problem;
+  demo_box box;       /* the unknowns of this process */
+  gmg_problem fields; /* of the box's size */
   gmg_plan_info plan;
   gmg_solver *solver;
   demo_exact exact;
@@ -42,19 +46,27 @@ static void run_destroy(run *r)
   free(r->error);
 }
 
+/* A process whose box does not touch the wall has no values. */
+static int set_wall(run *r, int axis, int side, const demo_array *g)
+{
+  const size_t end = r->box.first[axis] + r->box.n[axis];
+  const int touches = side ? end == r->problem.n[axis] : r->box.first[axis] == 0;
+  demo_exact_face(&r->problem, &r->exact, axis, side, g->here);
+  if (demo_ranks_agree(r->o, demo_array_send(r->o, g))) return 1;
+  return demo_check(r->o, r->context, gmg_set_boundary_values(r->solver, axis, side, touches ? g->there : NULL));
+}
+
 static int set_walls(run *r)
 {
   const gmg_problem *p = &r->problem;
   int failed = 0;
   for (int a = 0; a < p->dim && !failed; a++) {
-    gmg_problem face = *p;
+    gmg_problem face = r->fields;
     face.n[a] = 1;
     demo_array g;
-    if (!demo_array_create(r->o, &face, &g)) failed = demo_fail(r->o, "out of memory: values of a face");
-    for (int side = 0; side < 2 && !failed && p->bc[a][0] != GMG_PERIODIC; side++) {
-      demo_exact_face(p, &r->exact, a, side, g.here);
-      failed = demo_array_send(r->o, &g) || demo_check(r->o, r->context, gmg_set_boundary_values(r->solver, a, side, g.there));
-    }
+    const int none = !demo_array_create(r->o, &face, &g);
+    failed = demo_ranks_agree(r->o, none ? demo_fail(r->o, "out of memory: values of a face") : 0);
+    for (int side = 0; side < 2 && !failed && p->bc[a][0] != GMG_PERIODIC; side++) failed = set_wall(r, a, side, &g);
     demo_array_destroy(&g);
   }
   return failed;
@@ -64,24 +76,32 @@ static int fill(run *r)
 {
   const gmg_problem *p = &r->problem;
   const int known = r->o->rhs == DEMO_SMOOTH;
-  const int ok = demo_array_create(r->o, p, &r->f) & demo_array_create(r->o, p, &r->u);
-  r->error = known ? demo_field_create(p) : NULL;
-  if (!ok || (known && (!r->error || !demo_exact_create(p, &r->exact))))
-    return demo_fail(r->o, "out of memory: fields of %zu unknowns", demo_cells(p));
-  demo_fill_guess(r->o, p, r->u.here);
-  if (!known) demo_field_random(p, 1, r->f.here);
-  else demo_exact_rhs(p, &r->exact, r->f.here);
-  if (demo_array_send(r->o, &r->f) || demo_array_send(r->o, &r->u)) return 1;
-  return known ? set_walls(r) : 0;
+  const int ok = demo_array_create(r->o, &r->fields, &r->f) & demo_array_create(r->o, &r->fields, &r->u);
+  r->error = known ? demo_field_create(&r->fields) : NULL;
+  if (!ok || (known && (!r->error || !demo_exact_create(p, &r->box, &r->exact))))
+    return demo_fail(r->o, "out of memory: fields of %zu unknowns", demo_cells(&r->fields));
+  if (r->o->guess == DEMO_RANDOM) demo_field_random(p, &r->box, 2, r->u.here);
+  if (known) demo_exact_rhs(p, &r->exact, r->f.here);
+  else demo_field_random(p, &r->box, 1, r->f.here);
+  return demo_array_send(r->o, &r->f) || demo_array_send(r->o, &r->u);
+}
+
+static int find_box(run *r)
+{
+  r->fields = r->problem;
+  if (demo_check(r->o, r->context, gmg_local_box(r->context, &r->problem, r->box.first, r->box.n))) return 1;
+  for (int a = 0; a < 3; a++) r->fields.n[a] = r->box.n[a];
+  return 0;
 }
 
 /* The caller frees r->solver and the fields by run_destroy(), also after a failure. */
 static int run_solve(run *r, const gmg_params *params)
 {
-  if (demo_check(r->o, r->context, gmg_solver_create(r->context, &r->problem, params, &r->solver)) || fill(r)) return 1;
+  if (demo_check(r->o, r->context, gmg_solver_create(r->context, &r->problem, params, &r->solver))) return 1;
+  if (demo_ranks_agree(r->o, find_box(r) || fill(r)) || (r->o->rhs == DEMO_SMOOTH && set_walls(r))) return 1;
   const gmg_status status = gmg_solve(r->solver, r->f.there, r->u.there, &r->report);
   if (!gmg_status_is_outcome(status)) return demo_check(r->o, r->context, status);
-  if (demo_array_fetch(r->o, &r->u)) return 1;
+  if (demo_ranks_agree(r->o, demo_array_fetch(r->o, &r->u))) return 1;
   if (r->o->rhs == DEMO_SMOOTH)
     r->errors = demo_exact_errors(&r->problem, &r->exact, r->u.here, r->report.singular, r->error);
   return 0;
@@ -90,13 +110,13 @@ static int run_solve(run *r, const gmg_params *params)
 static int write_fields(const run *r)
 {
   const demo_named_field fields[] = {{"u", r->u.here}, {"f", r->f.here}, {"error", r->error}};
-  return r->o->output ? demo_fields_write(r->o, &r->problem, fields, 3) : 0;
+  return r->o->output ? demo_fields_write_boxes(r->o, &r->problem, &r->box, fields, 3) : 0;
 }
 
 /* Adds the rows of --order, if there are any, and the report and errors of the last run. */
 static int write_json(const run *r, cJSON *rows)
 {
-  if (!r->o->json) return cJSON_Delete(rows), 0;
+  if (!r->o->json || demo_rank() > 0) return cJSON_Delete(rows), 0;
   cJSON *root = demo_json_start(r->o, r->context, &r->problem, &r->plan);
   int ok = root && demo_json_report(root, &r->report, demo_message(r->context, r->report.status));
   if (r->o->rhs == DEMO_SMOOTH) {
@@ -236,14 +256,15 @@ int main(int argc, char **argv)
 {
   demo_options o;
   gmg_context *context = NULL;
+  demo_ranks_begin(&argc, &argv);
   int code = demo_options_read(argc, argv, &about, &o);
-  if (code >= 0) return code;
-  if (o.order && o.rhs != DEMO_SMOOTH) {
+  if (code < 0 && o.order && o.rhs != DEMO_SMOOTH) {
     demo_fail(&o, "--order with --rhs random: the error is only known with --rhs smooth");
-    return 2;
+    code = 2;
   }
-  code = demo_context_create(&o, &context);
-  if (!code) code = o.order ? solve_order(&o, context) : solve_one(&o, context);
+  if (demo_ranks_agree(&o, code > 0) && code < 0) code = 1; /* another process has failed */
+  if (code < 0) code = demo_ranks_context(&o, &context);
+  if (context && !code) code = o.order ? solve_order(&o, context) : solve_one(&o, context);
   gmg_context_destroy(context);
-  return code;
+  return demo_ranks_end(code);
 }

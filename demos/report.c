@@ -9,15 +9,18 @@
 #include <time.h>
 #include <unistd.h>
 
+static char last_failure[DEMO_LONGEST_FAILURE];
+
+const char *demo_last_failure(void) { return last_failure; }
+
 int demo_fail(const demo_options *o, const char *format, ...)
 {
   va_list args;
-  fflush(stdout);
-  fprintf(stderr, "%s: ", o->program);
   va_start(args, format);
-  vfprintf(stderr, format, args);
+  vsnprintf(last_failure, sizeof last_failure, format, args);
   va_end(args);
-  fputc('\n', stderr);
+  fflush(stdout);
+  fprintf(stderr, "%s: %s\n", o->program, last_failure);
   return 1;
 }
 

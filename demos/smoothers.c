@@ -66,7 +66,7 @@ static int measure_factor(bench *b, gmg_params params, result *r, cJSON *histori
   for (size_t i = 0; i < cells; i++) demo_set(o->problem.type, b->f.here, i, 0);
   int wanted = o->runs, failed = demo_array_send(o, &b->f);
   for (r->runs = 0; r->runs < wanted && !failed; r->runs++) {
-    demo_field_random(&o->problem, 2, b->u.here);
+    demo_field_random(&o->problem, NULL, 2, b->u.here);
     if ((failed = demo_array_send(o, &b->u))) break;
     const gmg_status status = gmg_solve(solver, b->f.there, b->u.there, &report);
     if (!gmg_status_is_outcome(status)) failed = demo_check(o, b->context, status);

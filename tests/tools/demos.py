@@ -3,7 +3,9 @@
 pictures. Usage: demos.py DEMO_FOLDER SOURCE_ROOT [PART ...]"""
 import json
 import math
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -154,6 +156,53 @@ def devices(folder):
         check(report.get("device") == "cuda", f"{demo} {args}: not on the device")
     check(max(run_json("embed", folder, "--dim", "3", "--n", "16", "--steps", "4", "--device", "cuda")["steps"][i]["balance"]
               for i in range(4)) < 1e-7, "embed on a device: heat is lost")
+    return None
+
+
+def processes(folder):
+    """The demo poisson in several processes: the same solution, in files that one process also writes."""
+    import h5py
+    import numpy
+
+    mpi = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+           "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_plm_rsh_agent": "", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+
+    def start(count, demo, *args):
+        return subprocess.run(["mpirun", "-n", str(count), DEMOS / demo, *args], capture_output=True, text=True, timeout=300,
+                              env={**os.environ, **mpi})
+
+    if not shutil.which("mpirun"):
+        return "mpirun is not there"
+    if "built without MPI" in start(2, "poisson", "--n", "16").stderr:
+        return "built without MPI"
+    for args, cuts in ((("--n", "72x60x66", "--bc", "dirichlet:neumann"), ("2x1x1", "1x2x2", "")),
+                       (("--dim", "2", "--n", "400x300", "--bc", "neumann", "--rhs", "random", "--guess", "random"), ("1x3",)),
+                       (("--dim", "2", "--n", "256", "--type", "f32", "--order", "--centering", "vertex"), ("2x1",))):
+        args = (*args, "--device", "host", "--json", f"{folder}/ranks.json", "--output", f"{folder}/ranks.h5")
+        run("poisson", *args, says="converged")
+        alone = json.loads((pathlib.Path(folder) / "ranks.json").read_text())
+        with h5py.File(f"{folder}/ranks.h5") as f:
+            fields = {name: f[name][...] for name in f}
+        for cut in cuts:
+            count = math.prod(int(c) for c in cut.split("x")) if cut else 3
+            done = start(count, "poisson", *args, *(("--cut", cut) if cut else ()))
+            check(done.returncode == 0 and done.stdout.count("converged in") == 1, f"{count} processes {args}: {done.stdout}{done.stderr}")
+            shared = json.loads((pathlib.Path(folder) / "ranks.json").read_text())
+            check(shared["processes"] == count and abs(shared["cycles"] - alone["cycles"]) < 2, f"{count} processes: {shared}")
+            with h5py.File(f"{folder}/ranks.h5") as f:
+                check(set(f) == set(fields), f"{count} processes: fields {set(f)}")
+                check((f["f"][...] == fields["f"]).all() and f["u"].attrs["centering"] is not None, f"{count} processes: f")
+                off = numpy.abs(f["u"][...] - fields["u"]).max() / numpy.abs(fields["u"]).max()
+                check(off < (1e-4 if "f32" in args else 1e-6), f"{count} processes {args}: u differs by {off}")
+    for demo, args, code, says in (("poisson", ("--cut", "3x1x1"), 2, "--cut: 3 parts, but 2 processes"),
+                                   ("poisson", ("--cut", "2"), 2, "--cut gives 1 values"), ("poisson", ("--n", "0"), 2, "--n '0'"),
+                                   ("poisson", ("--n", "4"), 1, "poisson: not supported: rank 0: problem.n"),
+                                   ("poisson", ("--output", f"{folder}/no/such/x.h5"), 1, "could not be written"),
+                                   ("media", ("--n", "16"), 2, "mpirun has started 2 processes, but this program needs one")):
+        done = start(2, demo, *args)
+        check(done.returncode == code and says in done.stderr, f"2 processes of {demo} {args}: {done.returncode} {done.stdout}{done.stderr}")
+        check(demo != "poisson" or done.stderr.count(says) == 1, f"2 processes of {demo} {args}: {done.stderr}")
+    run("poisson", "--cut", "2x1x1", code=2, says="--cut: 2 parts, but 1 process")
     return None
 
 
@@ -423,7 +472,7 @@ def files(folder):
     picture(folder, "history", f"{folder}/one.json")
 
 
-PARTS = [poisson, bad_input, devices, others, tuning, flows, layered, sphere, screens, stencils, media, files]
+PARTS = [poisson, bad_input, devices, processes, others, tuning, flows, layered, sphere, screens, stencils, media, files]
 wanted = sys.argv[3:] or [part.__name__ for part in PARTS]
 ran = 0
 with tempfile.TemporaryDirectory() as scratch:
