@@ -12,7 +12,8 @@ module gmg
   public :: gmg_params_set_preset, gmg_preset_name
   public :: gmg_version, gmg_smoother_by_name, gmg_smoother_name, gmg_status_string, gmg_context_error, gmg_plan_text
   public :: gmg_problem_default, gmg_problem_set_box, gmg_params_default, gmg_context_create_host, gmg_context_destroy
-  public :: gmg_context_create_ranks, gmg_local_box, gmg_context_create_parts, gmg_context_create_cuda_ranks
+  public :: gmg_context_create_ranks, gmg_context_set_cuts, gmg_local_box, gmg_context_create_parts
+  public :: gmg_context_create_cuda_ranks
   public :: gmg_context_create_cuda_devices, gmg_solver_create_parts, gmg_solver_update_parts, gmg_solve_parts_sized
   public :: gmg_solve_parts, gmg_precondition_parts, gmg_residual_parts
   public :: gmg_context_create_cuda, gmg_context_threads, gmg_plan, gmg_solver_create, gmg_solver_destroy, gmg_solve
@@ -343,6 +344,13 @@ module gmg
       import
       integer(c_int), value :: count
       type(c_ptr), intent(in) :: solvers(*), f(*), u(*), r(*)
+    end function
+
+    integer(c_int) function gmg_context_set_cuts(context, axis, cuts) bind(C)
+      import
+      type(c_ptr), value :: context
+      integer(c_int), value :: axis ! from 0 up
+      integer(c_size_t), intent(in), optional :: cuts(*)
     end function
 
     integer(c_int) function gmg_local_box(context, problem, first, n) bind(C)

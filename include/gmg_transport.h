@@ -38,6 +38,15 @@ typedef struct gmg_transport {
  *  @return as gmg_context_create_host(). An error of one process is an error of all */
 GMG_API gmg_status gmg_context_create_ranks(const gmg_transport *transport, const int cut[3], int threads, gmg_context **context);
 
+/** Says where an axis is cut, for a program that has a decomposition already. Otherwise gmg cuts it into parts of about equal size.
+ *  Holds for gmg_local_box() and for solvers created afterwards; every process passes the same. Not collective.
+ *  @param context of several processes, created with `cut`   @param axis 0 .. 2
+ *  @param cuts [cut[axis] + 1] the first unknown of each part, from 0 up, and then the number of unknowns of the axis; copied.
+ *              NULL: gmg chooses again
+ *  @return GMG_OK, GMG_ERR_ARGUMENT or GMG_ERR_MEMORY. That parts are too thin, or that problem.n is another number, is an error of
+ *          the calls that read the problem */
+GMG_API gmg_status gmg_context_set_cuts(gmg_context *context, int axis, const size_t cuts[]);
+
 /** Creates a context for each part of a grid, in one process without a transport of its own: `count` contexts, with `threads` host
  *  threads each. Either each is used by a thread of the caller, as after gmg_context_create_ranks(), or all together by the calls
  *  below. For GPUs there is gmg_context_create_cuda_devices() (gmg_cuda.h).

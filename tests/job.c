@@ -120,6 +120,8 @@ void solve_part(const gmg_transport *t, void *data)
   gmg_context *c = NULL;
   gmg_solver *s = NULL;
   j->status[r] = create_context_of(t, j->cut[0] ? j->cut : NULL, &c);
+  for (int a = 0; a < 3 && !j->status[r]; a++)
+    if (j->cuts[a]) j->status[r] = gmg_context_set_cuts(c, a, j->cuts[a]);
   if (j->status[r]) return;
   const box b = box_of(c, &j->problem);
   const double *whole[ARRAYS] = {j->f, j->guess, NULL, j->beta, j->sigma, j->beta_face[0], j->beta_face[1], j->beta_face[2]};

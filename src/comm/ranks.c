@@ -61,9 +61,27 @@ static void end(gmg_context *c)
   gmg_ranks *r = c->ranks;
   if (r->end) r->end(c);
   if (r->transport.end) r->transport.end(r->transport.data);
+  for (int a = 0; a < 3; a++) free(r->cuts[a]);
   free(r->numbers);
   free(r->outcomes);
   free(r);
+}
+
+gmg_status gmg_context_set_cuts(gmg_context *c, int axis, const size_t cuts[])
+{
+  if (!c) return GMG_ERR_ARGUMENT;
+  if (axis < 0 || axis > 2) return gmg_fail(c, GMG_ERR_ARGUMENT, "axis = %d: must be from 0 to 2", axis);
+  const int parts = c->ranks ? c->ranks->cut[axis] : 0;
+  if (parts == 0) return gmg_fail(c, GMG_ERR_ARGUMENT, "context was created without a cut, which axis %d needs", axis);
+  for (int i = 0; cuts && i <= parts; i++)
+    if (i == 0 ? cuts[0] != 0 : cuts[i] <= cuts[i - 1])
+      return gmg_fail(c, GMG_ERR_ARGUMENT, "cuts[%d] = %zu: must be %s%zu", i, cuts[i], i ? "above " : "", i ? cuts[i - 1] : 0);
+  size_t *copy = cuts ? malloc(((size_t)parts + 1) * sizeof *copy) : NULL;
+  if (cuts && !copy) return gmg_fail(c, GMG_ERR_MEMORY, "cuts of axis %d could not be allocated", axis);
+  if (copy) memcpy(copy, cuts, ((size_t)parts + 1) * sizeof *copy);
+  free(c->ranks->cuts[axis]);
+  c->ranks->cuts[axis] = copy;
+  return GMG_OK;
 }
 
 static gmg_status attach(const gmg_transport *t, const int cut[3], const gmg_comm_ops *comm, gmg_context *c)

@@ -17,6 +17,7 @@ typedef struct gmg_outcome {
 struct gmg_ranks {
   gmg_transport transport;
   int cut[3]; /* parts along each axis; 0: chosen for each problem */
+  size_t *cuts[3];       /* [cut + 1] where an axis is cut (gmg_context_set_cuts()); NULL: chosen */
   double *numbers;       /* room for numbers of all processes */
   gmg_outcome *outcomes; /* of all processes */
   void (*end)(gmg_context *self); /* what the context did at its end before it was one of several; NULL: nothing */

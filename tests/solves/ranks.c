@@ -58,12 +58,14 @@ static job job_of(const ranks_case *k)
   return j;
 }
 
-static void compare(const ranks_case *k, int number)
+/* cuts: where each axis is cut; NULL: gmg chooses */
+static void compare(const ranks_case *k, int number, const size_t *const cuts[3])
 {
   job j = job_of(k);
   const size_t n = unknowns(&j.problem), *all = j.problem.n;
   double *f = field(n, 1), *x = positive(n, 2), *guess = field(n, 3), *face[3] = {NULL};
   double *wall = field((k->of.n[1] ? k->of.n[1] : 1) * (k->of.n[2] ? k->of.n[2] : 1), 4);
+  for (int a = 0; a < 3; a++) j.cuts[a] = cuts ? cuts[a] : NULL;
   if (!taken(n)) {
     free(f), free(x), free(guess), free(wall);
     return;
@@ -108,7 +110,20 @@ static void all_cuts_solve_alike(void **state)
 {
   (void)state;
   for (int i = 0; i < COUNT(cases); i++)
-    if (!SANITIZED || i % 3 == 1) compare(&cases[i], i);
+    if (!SANITIZED || i % 3 == 1) compare(&cases[i], i, NULL);
+}
+
+/* Parts of a program's own sizes: odd ones, and one four times another. The numbers are rows of cases[]. */
+static void cuts_may_be_anywhere(void **state)
+{
+  static const size_t three[] = {0, 13, 55, 68}, x[] = {0, 31, 72}, y[] = {0, 48, 61}, thin[] = {0, 401, 500, 633}, two[] = {0, 35, 112};
+  static const struct {
+    int number;
+    const size_t *cuts[3];
+  } rows[] = {{3, {NULL, NULL, three}}, {4, {x, y, NULL}}, {7, {thin, NULL, NULL}}, {14, {NULL, NULL, two}}};
+  (void)state;
+  for (int i = 0; i < COUNT(rows); i++)
+    if (!SANITIZED || i == 1) compare(&cases[rows[i].number], rows[i].number, rows[i].cuts);
 }
 
 /* --- update --------------------------------------------------------------------------------------------------------------------- */
@@ -385,6 +400,7 @@ static void one_process_has_all(void **state)
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(all_cuts_solve_alike),
+                                     cmocka_unit_test(cuts_may_be_anywhere),
                                      cmocka_unit_test(an_update_reaches_all_levels),
                                      cmocka_unit_test(fluxes_are_those_of_one_process),
                                      cmocka_unit_test(the_plan_is_that_of_the_whole_grid),

@@ -89,8 +89,10 @@ static void create_differing(const gmg_transport *t, void *data)
   if (d->row == 6 && other) q.rtol = 1e-3;
   if (d->row == 7 && other) p.shift = 2;
   const int slabs[3] = {1, 3, 1};
-  d->status[t->rank] = create_context_of(t, d->row == 8 && other ? slabs : NULL, &c);
+  d->status[t->rank] = create_context_of(t, (d->row == 8 && other) || d->row == 9 ? slabs : NULL, &c);
   if (!c) return;
+  const size_t cuts[4] = {0, 14, other ? 29 : 28, 44};
+  if (d->row == 9) (void)gmg_context_set_cuts(c, 1, cuts);
   d->status[t->rank] = gmg_solver_create(c, &p, &q, &s);
   snprintf(d->text[t->rank], JOB_TEXT, "%s", gmg_context_error(c));
   gmg_solver_destroy(s);
@@ -103,7 +105,7 @@ static void arguments_that_differ_are_refused(void **state)
   static const char *const words[] = {"problem.n[0] = 41 in process 1 differs from 40 in process 0", "problem.bc[1][0]",
                                       "problem.beta = an array in process 1 differs from NULL", "params.post = 3 in process 1",
                                       "params.smoother = jacobi in process 1 differs from async in process 0", "a checksum of problem.coord[0]", "params.rtol",
-                                      "problem.shift = 2 in process 1 differs from 0", "" /* another cut: no context */};
+                                      "problem.shift = 2 in process 1 differs from 0", "" /* another cut: no context */, "a checksum of gmg_context_set_cuts()"};
   for (int i = 0; i < COUNT(words); i++) {
     differing d = {.row = i};
     run_ranks(3, create_differing, &d);
@@ -112,6 +114,41 @@ static void arguments_that_differ_are_refused(void **state)
       if (!strstr(d.text[r], words[i])) fail_msg("rank %d: \"%s\" is not in \"%s\"", r, words[i], d.text[r]);
     }
   }
+}
+
+static void set_bad_cuts(const gmg_transport *t, void *data)
+{
+  static const size_t late[] = {1, 20, 44}, twice[] = {0, 0, 44}, good[] = {0, 30, 44};
+  static const int slabs[3] = {1, 2, 1};
+  const gmg_problem p = make_problem(2, 40, 45, 1, GMG_CELL, "dddd");
+  gmg_context *c = NULL, *any = NULL;
+  size_t first[3], n[3];
+  char *text = (char *)data + t->rank * JOB_TEXT;
+#define EXPECT(call, words) \
+  if (!*text && ((call) != GMG_ERR_ARGUMENT || !strstr(gmg_context_error(c), words))) snprintf(text, JOB_TEXT, "%s: %s", #call, gmg_context_error(c))
+  if (create_context_of(t, slabs, &c) != GMG_OK) snprintf(text, JOB_TEXT, "no context");
+  if (!c) return;
+  EXPECT(gmg_context_set_cuts(c, 3, good), "axis = 3");
+  EXPECT(gmg_context_set_cuts(c, 1, late), "cuts[0] = 1: must be 0");
+  EXPECT(gmg_context_set_cuts(c, 1, twice), "cuts[1] = 0: must be above 0");
+  if (!*text && gmg_context_set_cuts(c, 1, good) != GMG_OK) snprintf(text, JOB_TEXT, "%s", gmg_context_error(c));
+  EXPECT(gmg_local_box(c, &p, first, n), "problem.n[1] = 45: the cuts of gmg_context_set_cuts() end at 44");
+  if (!*text && (gmg_context_set_cuts(c, 1, NULL) != GMG_OK || gmg_local_box(c, &p, first, n) != GMG_OK))
+    snprintf(text, JOB_TEXT, "the cuts stay: %s", gmg_context_error(c));
+  end_context_of(c);
+  if (create_context_of(t, NULL, &c) != GMG_OK) return;
+  EXPECT(gmg_context_set_cuts(c, 1, good), "without a cut");
+  if (!*text && gmg_context_set_cuts(any, 1, good) != GMG_ERR_ARGUMENT) snprintf(text, JOB_TEXT, "NULL is a context");
+  end_context_of(c);
+#undef EXPECT
+}
+
+static void bad_cuts_are_refused(void **state)
+{
+  (void)state;
+  char texts[2][JOB_TEXT] = {""};
+  run_ranks(2, set_bad_cuts, texts);
+  for (int r = 0; r < 2; r++) assert_string_equal(texts[r], "");
 }
 
 static void what_cannot_be_cut_is_refused(void **state)
@@ -153,6 +190,7 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_bad_value_of_one_process_is_an_error_of_all),
                                      cmocka_unit_test(a_bad_argument_of_one_process_is_an_error_of_all),
                                      cmocka_unit_test(arguments_that_differ_are_refused),
+                                     cmocka_unit_test(bad_cuts_are_refused),
                                      cmocka_unit_test(what_cannot_be_cut_is_refused)};
   share_devices();
   const int skipped = for_device(argc, argv);

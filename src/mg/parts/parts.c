@@ -7,6 +7,7 @@
 #include "comm/ranks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Planes beside a part that transfers read: the residual in three, and so u in four. A pass that relaxes ghosts may smooth and
    restrict at once, so it reads FUSED_GHOSTS more than a sweep. */
@@ -46,11 +47,21 @@ static int choose_parts(const gmg_ranks *r, const gmg_problem *p, int parts[3])
          gmg_choose_parts(p->dim, p->n, may_cut, r->transport.ranks, 1, parts);
 }
 
-/* Refuses parts that are thinner than their neighbours' ghosts, or more parts than unknowns. */
+/* Where an axis of n unknowns is cut. */
+static void cut_axis(const gmg_ranks *r, int axis, size_t n, int parts, size_t *cut)
+{
+  if (r->cuts[axis]) memcpy(cut, r->cuts[axis], ((size_t)parts + 1) * sizeof *cut);
+  else gmg_cut_axis(n, parts, cut);
+}
+
+/* Refuses cuts of another grid, and more parts than unknowns. */
 static gmg_status check_parts(gmg_context *c, const gmg_problem *q, const int parts[3])
 {
   for (int a = 0; a < 3; a++) {
-    const size_t n = a < q->dim ? q->n[a] : 1;
+    const size_t n = a < q->dim ? q->n[a] : 1, *cuts = c->ranks->cuts[a];
+    if (cuts && cuts[parts[a]] != n)
+      return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.n[%d] = %zu: the cuts of gmg_context_set_cuts() end at %zu", a, n,
+                      cuts[parts[a]]);
     if (parts[a] > 1 && a < q->dim && has_odd_seam(q->bc[a][0] == GMG_PERIODIC, n))
       return gmg_fail(c, GMG_ERR_UNSUPPORTED, "problem.n[%d] = %zu: a periodic axis with an odd number of unknowns cannot be cut "
                       "yet", a, n);
@@ -60,6 +71,7 @@ static gmg_status check_parts(gmg_context *c, const gmg_problem *q, const int pa
   return GMG_OK;
 }
 
+/* Refuses parts that are thinner than their neighbours' ghosts. */
 static gmg_status check_thickness(gmg_context *c, const gmg_part *p)
 {
   for (int a = 0; a < 3; a++) {
@@ -121,7 +133,7 @@ static gmg_status find_box(gmg_context *c, const gmg_problem *given, size_t firs
   for (int a = 0; a < 3; a++) {
     size_t *cut = malloc(((size_t)p.parts[a] + 1) * sizeof *cut);
     if (!cut) return gmg_fail(c, GMG_ERR_MEMORY, "cuts of axis %d could not be allocated", a);
-    gmg_cut_axis(p.whole[a], p.parts[a], cut);
+    cut_axis(c->ranks, a, p.whole[a], p.parts[a], cut);
     first[a] = cut[p.at[a]], n[a] = cut[p.at[a] + 1] - first[a];
     free(cut);
   }
@@ -152,7 +164,7 @@ gmg_status gmg_cut_finest(gmg_solver *s)
   p->ghosts = reach > TRANSFER_GHOSTS ? reach : TRANSFER_GHOSTS;
   GMG_TRY(find_parts(s->context, q, p));
   GMG_TRY(alloc_cuts(s, p, cut));
-  for (int a = 0; a < 3; a++) gmg_cut_axis(p->whole[a], p->parts[a], cut[a]);
+  for (int a = 0; a < 3; a++) cut_axis(s->context->ranks, a, p->whole[a], p->parts[a], cut[a]);
   GMG_TRY(check_thickness(s->context, p));
   find_own(p);
   for (int a = 0; a < 3; a++) s->mine.n[a] = p->own[a][1] - p->own[a][0], box[a] = gmg_own_span(p, a).n;

@@ -14,6 +14,7 @@ typedef struct {
   gmg_problem problem;
   gmg_params params;
   double coord[3];   /* a checksum of the positions of an axis */
+  double cuts[3];    /* and of gmg_context_set_cuts() */
   char smoother[40]; /* its name: the address of a smoother differs between processes */
 } arguments;
 
@@ -24,6 +25,13 @@ static double checksum(const gmg_problem *p, int a)
   if (a >= p->dim) return 0;
   const gmg_axis_spec spec = gmg_axis_spec_of(p, a);
   for (size_t i = 0; spec.coord && i <= spec.mesh; i++) sum = sum * 0.75 + spec.coord[i];
+  return sum;
+}
+
+static double checksum_of_cuts(const gmg_ranks *r, int a)
+{
+  double sum = 0;
+  for (int i = 0; r->cuts[a] && i <= r->cut[a]; i++) sum = sum * 0.75 + (double)(r->cuts[a][i] + 1);
   return sum;
 }
 
@@ -105,6 +113,7 @@ static gmg_status compare_all(gmg_context *c, const arguments *all, int ranks)
 {
   for (int r = 1; r < ranks; r++) {
     GMG_TRY(compare_problems(c, r, &all[r], &all[0]));
+    for (int a = 0; a < 3; a++) GMG_TRY(compare(c, r, "a checksum of gmg_context_set_cuts()", all[r].cuts[a], all[0].cuts[a]));
     if (strcmp(all[r].smoother, all[0].smoother) != 0) return refuse(c, r, "params.smoother", all[r].smoother, all[0].smoother);
     GMG_TRY(compare_params(c, r, &all[r].params, &all[0].params));
   }
@@ -119,7 +128,7 @@ gmg_status gmg_check_same(gmg_context *c, const gmg_problem *p, const gmg_params
   memset(&mine, 0, sizeof mine);
   mine.problem = *p, mine.params = *params;
   snprintf(mine.smoother, sizeof mine.smoother, "%s", gmg_display_name(params->smoother));
-  for (int a = 0; a < 3; a++) mine.coord[a] = checksum(p, a);
+  for (int a = 0; a < 3; a++) mine.coord[a] = checksum(p, a), mine.cuts[a] = checksum_of_cuts(c->ranks, a);
   arguments *all = malloc((size_t)t->ranks * sizeof *all);
   const gmg_status room = all ? GMG_OK : gmg_fail(c, GMG_ERR_MEMORY, "arguments of %d processes could not be allocated", t->ranks);
   gmg_status status = gmg_agree(c, room);
