@@ -16,7 +16,7 @@ typedef struct {
   const char *name, *alone; /* alone: the row of one device, NULL: there is none */
   size_t n;                 /* along each axis on one device */
   int weak;                 /* the last axis is as many times longer as there are devices */
-  double rtol;
+  double rtol; /* 0: a full multigrid start alone, one cycle per level */
   int has_beta;
 } row;
 
@@ -24,6 +24,7 @@ static const row rows[] = {{"weak_512", "one_512", 512, 1, 1e-10, 0},
                            {"strong_512", "one_512", 512, 0, 1e-10, 0},
                            {"strong_256", "one_256", 256, 0, 1e-10, 0},
                            {"strong_1024", "one_1024", 1024, 0, 1e-8, 0},
+                           {"weak_fmg_512", "one_fmg_512", 512, 1, 0, 0},
                            {"weak_beta_384", "one_beta_384", 384, 1, 1e-8, 1},
                            {"solve_1600", NULL, 1600, 0, 1e-8, 0}};
 
@@ -66,6 +67,7 @@ static void begin(team *t, int count, const row *w)
   gmg_params params = gmg_params_default();
   *t = (team){.count = count};
   params.rtol = w->rtol, params.direct = GMG_DIRECT_NEVER;
+  if (w->rtol == 0) params.fmg = 1, params.max_cycles = 1, params.check_every = GMG_NONE;
   check(gmg_context_create_cuda_devices(count, devices, NULL, NULL, t->context), "gmg_context_create_cuda_devices", t);
   for (int i = 0; i < count; i++) {
     size_t first[3], n[3];
@@ -82,6 +84,15 @@ static void begin(team *t, int count, const row *w)
     free(beta);
   }
   check(gmg_solver_create_parts(count, t->context, t->problems, &params, t->solver), "gmg_solver_create_parts", t);
+}
+
+static void wait_for_all(const team *t)
+{
+  for (int i = 0; i < t->count; i++) {
+    cudaSetDevice(i);
+    cudaDeviceSynchronize();
+  }
+  cudaSetDevice(0);
 }
 
 static void end(team *t)
@@ -103,14 +114,14 @@ static bench_gpu_samples measure(team *t, gmg_report *report)
     for (int i = 0; i < t->count; i++) {
       cudaSetDevice(i);
       cudaMemset(t->u[i], 0, t->cells[i] * sizeof(double));
-      cudaDeviceSynchronize();
     }
+    wait_for_all(t);
     const double start = bench_gpu_now();
     check(gmg_solve_parts(t->count, t->solver, (const void *const *)t->f, t->u, report), "gmg_solve_parts", t);
+    wait_for_all(t);
     const double seconds = bench_gpu_now() - start;
     if (run >= 0) bench_gpu_add(&s, seconds);
   }
-  cudaSetDevice(0);
   return s;
 }
 

@@ -47,6 +47,21 @@ static const ranks_case cases[] = {
     {{3, {16, 24, 18}, GMG_VERTEX, "nnnnnn"}, 2, {0}, "red_black", GMG_PRECISION_SAME, CONSTANT, GMG_CYCLE_V, GMG_ACCEL_NONE, 1},
 };
 
+/* Full multigrid: number of cycles on each level (0: none), and a row of the table above with other members. */
+static const struct {
+  ranks_case of;
+  int fmg;
+} fmg_cases[] = {
+    {{{3, {72, 60, 66}, GMG_CELL, "dddddd"}, 2, {0}, "red_black", GMG_PRECISION_SAME, CONSTANT, GMG_CYCLE_V, GMG_ACCEL_NONE, 0}, 1},
+    {{{3, {72, 61, 67}, GMG_CELL, "dnrdpp"}, 4, {0}, "async", GMG_PRECISION_MIXED, CONSTANT, GMG_CYCLE_V, GMG_ACCEL_NONE, 0}, 1},
+    {{{3, {71, 65, 63}, GMG_VERTEX, "ddnnrr"}, 8, {0}, "async", GMG_PRECISION_AUTO, CONSTANT, GMG_CYCLE_V, GMG_ACCEL_NONE, 0}, 2},
+    {{{3, {72, 61, 67}, GMG_CELL, "dnrdpp"}, 3, {1, 3, 1}, "red_black", GMG_PRECISION_SAME, BETA, GMG_CYCLE_W, GMG_ACCEL_FLEXIBLE_CG, 0}, 1},
+    {{{2, {640, 612, 1}, GMG_CELL, "nnpp"}, 6, {2, 3, 1}, "async", GMG_PRECISION_MIXED, CONSTANT, GMG_CYCLE_F, GMG_ACCEL_NONE, 0}, 1},
+    {{{2, {1300, 900, 1}, GMG_CELL, "dnrd"}, 4, {0}, "async", GMG_PRECISION_AUTO, SIGMA, GMG_CYCLE_V, GMG_ACCEL_NONE, 0}, 1},
+    {{{1, {600001, 1, 1}, GMG_CELL, "dn"}, 4, {0}, "red_black", GMG_PRECISION_SAME, CONSTANT, GMG_CYCLE_V, GMG_ACCEL_NONE, 0}, 1},
+    {{{3, {20, 24, 18}, GMG_CELL, "dddnpp"}, 2, {0}, "async", GMG_PRECISION_AUTO, CONSTANT, GMG_CYCLE_V, GMG_ACCEL_NONE, 0}, 1},
+};
+
 static job job_of(const ranks_case *k)
 {
   job j = {.problem = shaped_problem(&k->of), .params = gmg_params_default(), .cut = {k->cut[0], k->cut[1], k->cut[2]}};
@@ -59,9 +74,10 @@ static job job_of(const ranks_case *k)
 }
 
 /* cuts: where each axis is cut; NULL: gmg chooses */
-static void compare(const ranks_case *k, int number, const size_t *const cuts[3])
+static void compare(const ranks_case *k, int number, const size_t *const cuts[3], int fmg)
 {
   job j = job_of(k);
+  j.params.fmg = fmg;
   const size_t n = unknowns(&j.problem), *all = j.problem.n;
   double *f = field(n, 1), *x = positive(n, 2), *guess = field(n, 3), *face[3] = {NULL};
   double *wall = field((k->of.n[1] ? k->of.n[1] : 1) * (k->of.n[2] ? k->of.n[2] : 1), 4);
@@ -110,7 +126,7 @@ static void all_cuts_solve_alike(void **state)
 {
   (void)state;
   for (int i = 0; i < COUNT(cases); i++)
-    if (!SANITIZED || i % 3 == 1) compare(&cases[i], i, NULL);
+    if (!SANITIZED || i % 3 == 1) compare(&cases[i], i, NULL, 0);
 }
 
 /* Parts of a program's own sizes: odd ones, and one four times another. The numbers are rows of cases[]. */
@@ -123,7 +139,14 @@ static void cuts_may_be_anywhere(void **state)
   } rows[] = {{3, {NULL, NULL, three}}, {4, {x, y, NULL}}, {7, {thin, NULL, NULL}}, {14, {NULL, NULL, two}}};
   (void)state;
   for (int i = 0; i < COUNT(rows); i++)
-    if (!SANITIZED || i == 1) compare(&cases[rows[i].number], rows[i].number, rows[i].cuts);
+    if (!SANITIZED || i == 1) compare(&cases[rows[i].number], rows[i].number, rows[i].cuts, 0);
+}
+
+static void full_multigrid_starts_alike(void **state)
+{
+  (void)state;
+  for (int i = 0; i < COUNT(fmg_cases); i++)
+    if (!SANITIZED || i == 1) compare(&fmg_cases[i].of, i, NULL, fmg_cases[i].fmg);
 }
 
 /* --- update --------------------------------------------------------------------------------------------------------------------- */
@@ -401,6 +424,7 @@ int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(all_cuts_solve_alike),
                                      cmocka_unit_test(cuts_may_be_anywhere),
+                                     cmocka_unit_test(full_multigrid_starts_alike),
                                      cmocka_unit_test(an_update_reaches_all_levels),
                                      cmocka_unit_test(fluxes_are_those_of_one_process),
                                      cmocka_unit_test(the_plan_is_that_of_the_whole_grid),

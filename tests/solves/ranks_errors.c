@@ -158,26 +158,24 @@ static void what_cannot_be_cut_is_refused(void **state)
     size_t n[2];
     int cut[3];
     const char *smoother;
-    int fmg;
     gmg_coarsening coarsening;
     gmg_status status;
     const char *words;
   } rows[] = {
-      {{40, 44}, {4, 1, 1}, "gauss_seidel", 0, GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "params.smoother = \"gauss_seidel\""},
-      {{40, 44}, {4, 1, 1}, "lines", 0, GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "params.smoother = \"lines\""},
-      {{40, 44}, {4, 1, 1}, "async", 1, GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "params.fmg"},
-      {{40, 44}, {4, 1, 1}, "async", 0, GMG_COARSENING_BLACK_BOX, GMG_ERR_UNSUPPORTED, "params.coarsening"},
-      {{40, 44}, {1, 1, 4}, "async", 0, GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "problem.n[2] = 1: cut into 4 parts"},
-      {{12, 44}, {4, 1, 1}, "async", 0, GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "problem.n[0] = 12: cut into 4 parts, the thinnest"},
-      {{41, 44}, {2, 2, 1}, "async", 0, GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "problem.n[0] = 41: a periodic axis"},
-      {{40, 44}, {3, 1, 1}, "async", 0, GMG_COARSENING_AUTO, GMG_ERR_ARGUMENT, ""}, /* not as many parts as processes */
+      {{40, 44}, {4, 1, 1}, "gauss_seidel", GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "params.smoother = \"gauss_seidel\""},
+      {{40, 44}, {4, 1, 1}, "lines", GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "params.smoother = \"lines\""},
+      {{40, 44}, {4, 1, 1}, "async", GMG_COARSENING_BLACK_BOX, GMG_ERR_UNSUPPORTED, "params.coarsening"},
+      {{40, 44}, {1, 1, 4}, "async", GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "problem.n[2] = 1: cut into 4 parts"},
+      {{12, 44}, {4, 1, 1}, "async", GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "problem.n[0] = 12: cut into 4 parts, the thinnest"},
+      {{41, 44}, {2, 2, 1}, "async", GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "problem.n[0] = 41: a periodic axis"},
+      {{40, 44}, {3, 1, 1}, "async", GMG_COARSENING_AUTO, GMG_ERR_ARGUMENT, ""}, /* not as many parts as processes */
   };
   double *f = field(41 * 44, 1), *beta = positive(41 * 44, 2);
   for (int i = 0; i < COUNT(rows); i++) {
     const shape s = {2, {rows[i].n[0], rows[i].n[1], 1}, GMG_CELL, rows[i].n[0] == 41 ? "pppp" : "dddd"};
     job j = {.problem = shaped_problem(&s), .params = gmg_params_default(), .f = f, .beta = beta};
     memcpy(j.cut, rows[i].cut, sizeof j.cut);
-    j.params.smoother = gmg_smoother_by_name(rows[i].smoother), j.params.fmg = rows[i].fmg;
+    j.params.smoother = gmg_smoother_by_name(rows[i].smoother);
     j.params.coarsening = rows[i].coarsening;
     run_ranks(4, solve_part, &j);
     expect_error(&j, 4, rows[i].status, rows[i].words);

@@ -74,14 +74,25 @@ static void ascend(gmg_solver *s, int l, const void *f, void *u)
   for (int i = 0; i < s->params.fmg; i++) (void)gmg_cycle(&s->mg, l, f, u, s->params.cycle, GMG_FROM_CURRENT, NULL);
 }
 
+/* Solves the coarsest problem. In several processes it is that of the small levels together, which one cycle does not solve. Cycles
+   to an error far below that of the scheme cost little: the level has few unknowns. */
+static void solve_coarsest(gmg_solver *s)
+{
+  enum { CYCLES_FOR_SMALL_LEVELS = 4 };
+  const int coarsest = s->levels - 1, cycles = s->parts ? CYCLES_FOR_SMALL_LEVELS : 1;
+  const gmg_level *C = &s->level[coarsest];
+  for (int i = 0; i < cycles; i++) {
+    const gmg_start start = s->parts && i == 0 ? GMG_FROM_ZERO : GMG_FROM_CURRENT;
+    (void)gmg_cycle(&s->mg, coarsest, C->f, C->u, s->params.cycle, start, NULL);
+  }
+}
+
 gmg_correction gmg_fmg_approximate(gmg_solver *s, const void *f, const void *f_eff, void *u)
 {
-  const int coarsest = s->levels - 1;
-  const gmg_level *C = &s->level[coarsest];
   gmg_start_timer(s, 0);
   restrict_data(s, f, f_eff);
-  (void)gmg_cycle(&s->mg, coarsest, C->f, C->u, s->params.cycle, GMG_FROM_CURRENT, NULL);
-  for (int l = coarsest - 1; l > 0 && l >= s->outer_levels; l--) ascend(s, l, s->level[l].f, s->level[l].u);
+  solve_coarsest(s);
+  for (int l = s->levels - 2; l > 0 && l >= s->outer_levels; l--) ascend(s, l, s->level[l].f, s->level[l].u);
   return s->fmg->finish(s, f_eff, u);
 }
 

@@ -93,7 +93,6 @@ static gmg_status check_features(const gmg_solver *s)
     int set;
     const char *name;
   } missing[] = {{p->stencil != NULL, "problem.stencil"},
-                 {q->fmg > 0, "params.fmg"},
                  {q->coarsening == GMG_COARSENING_BLACK_BOX, "params.coarsening = GMG_COARSENING_BLACK_BOX"},
                  {q->direct == GMG_DIRECT_ALWAYS, "params.direct = GMG_DIRECT_ALWAYS"}};
   for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)

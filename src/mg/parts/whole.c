@@ -31,7 +31,7 @@ static gmg_status build(gmg_solver *s, gmg_solver *w)
   w->problem.type = w->mine.type = w->exec.type;
   w->coefficients = s->coefficients, w->medium = s->medium;
   w->params = s->params;
-  w->params.precision = GMG_PRECISION_SAME, w->params.deterministic = 1, w->params.report_level_times = 0;
+  w->params.precision = GMG_PRECISION_SAME, w->params.deterministic = 1, w->params.report_level_times = 0, w->params.fmg = 0;
   w->params.max_levels = s->params.max_levels ? s->params.max_levels - (s->levels - 1) : 0;
   w->coarse_is_auto = s->coarse_is_auto, w->coarse_ops = s->coarse_ops;
   w->singular = s->singular, w->symmetric = s->symmetric;

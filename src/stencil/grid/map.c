@@ -438,15 +438,17 @@ gmg_status gmg_map_create(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, 
 
 /* --- parts of axes ---------------------------------------------------------------------------------------------------------- */
 
-/* The rows of one span, with columns counted from the beginning of another. On a periodic axis both may lie across the seam. */
-static int take_part(const table *whole, gmg_span rows, gmg_span cols, table *t)
+/* The rows of one span, with columns counted from the beginning of another. On a periodic axis both may lie across the seam.
+   padding: columns of ghosts at each end, which the part has, too. */
+static int take_part(const table *whole, gmg_span rows, gmg_span cols, int padding, table *t)
 {
-  const size_t width = (size_t)whole->width;
-  const long least = -GMG_MAP_PAD, most = (long)cols.n + GMG_MAP_PAD - (long)width;
+  const size_t width = (size_t)whole->width, ends = 2 * (size_t)padding;
+  cols.n += ends;
+  const long least = -GMG_MAP_PAD, most = (long)cols.n + GMG_MAP_PAD - (long)width, period = (long)(whole->cols - ends);
   if (!table_alloc(t, rows.n, cols.n, whole->width)) return 0;
   for (size_t r = 0; r < rows.n; r++) {
     const long at = rows.first + (long)r, n = (long)whole->rows, row = gmg_wrap_modulo(at, n);
-    const long first = whole->first[row] + (at - row) / n * (long)whole->cols - cols.first;
+    const long first = whole->first[row] + (at - row) / n * period - cols.first;
     t->first[r] = (int)(first < least ? least : first > most ? most : first);
     for (size_t m = 0; m < width; m++) t->weight[r * width + m] = whole->weight[(size_t)row * width + m];
   }
@@ -470,7 +472,7 @@ gmg_status gmg_map_create_part(gmg_exec *e, gmg_map_kind kind, const gmg_axis *f
   table whole = {0}, t = {0};
   rows.n += (size_t)extra, cols.n += (size_t)extra;
   gmg_status status = build_narrow(e, kind, fine, coarse, &whole);
-  if (status == GMG_OK && !take_part(&whole, rows, cols, &t))
+  if (status == GMG_OK && !take_part(&whole, rows, cols, kind == GMG_MAP_INTERPOLATE, &t))
     status = gmg_fail(e->context, GMG_ERR_MEMORY, "transfer map of %zu unknowns could not be allocated", fine_part.n);
   if (status == GMG_OK) describe(kind, &t, map);
   map->shift = (int)(fine_part.first / 2 - coarse_part.first); /* fine_part.first is even */

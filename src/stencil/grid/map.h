@@ -89,7 +89,7 @@ typedef enum {
 gmg_status gmg_map_create(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, const gmg_axis *coarse, gmg_map *map);
 
 /* The map between two parts of these axes (core/part.h). The parts have the unknowns of fine_part and coarse_part. Rows that read
-   beyond the other part are those of ghosts: they get values without meaning. Not for GMG_MAP_INTERPOLATE. */
+   beyond the other part are those of ghosts: they get values without meaning. */
 gmg_status gmg_map_create_part(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, const gmg_axis *coarse, gmg_span fine_part,
                                gmg_span coarse_part, gmg_map *map);
 
