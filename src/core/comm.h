@@ -53,8 +53,8 @@ struct gmg_comm_ops {
   /* Undoes connect(), before the memory of the level is released. Called by all processes at once. NULL: there is nothing to do. */
   void (*disconnect)(gmg_exec *e, struct gmg_part *p);
   /* Fills all ghosts of x, an array on the grid of A, from the neighbours that own them. Values are of e's type, whatever A's is.
-     axis: the axis across which the faces or the wall lie. Only ghosts are written, so x may be const for all other code. Only
-     enqueues on a device, and can be recorded. */
+     axis: the axis across which the faces or the wall lie. All processes call it; x is NULL in a process that does not have the
+     wall. Only ghosts are written, so x may be const for all other code. Only enqueues on a device, and can be recorded. */
   void (*exchange)(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, const void *x);
   /* Replaces each value in host memory by its sum over all processes, the same bits on all of them. NaN and infinity stay. */
   void (*sum)(const gmg_exec *e, int count, double *values);

@@ -188,6 +188,7 @@ static void exchange(const gmg_exec *e, const gmg_operator *A, gmg_location loca
   size_t extents[3];
   if (!p) return;
   gmg_meet(e);
+  if (!x) return;
   gmg_extents_of(A->n, location, axis, extents);
   for (int a = 0; a < A->dim; a++)
     if (gmg_is_cut(p, a) && !(location == GMG_AT_WALL && a == axis))

@@ -8,18 +8,17 @@ void gmg_fmg_restrict_faces(const gmg_solver *s, const gmg_exec *e, gmg_level *L
 {
   for (int a = 0; a < s->problem.dim; a++)
     for (int side = 0; side < 2; side++) {
+      gmg_exchange_wall(e, &L->A, a, L->faces.g[a][side]);
       if (!L->faces.g[a][side]) continue;
       gmg_map maps[3] = {L->average[0], L->average[1], L->average[2]};
       maps[a] = s->single_cell_map[e->type];
-      gmg_exchange_wall(e, &L->A, a, L->faces.g[a][side]);
       gmg_grid_ops_of(e)->transfer(e, maps, L->faces.g[a][side], C->faces.g[a][side], 0);
     }
 }
 
 void gmg_fmg_pad(gmg_solver *s, gmg_exec *e, gmg_level *L, const void *u, void *padded)
 {
-  for (int i = 0; i < 2 * s->problem.dim; i++)
-    if (L->faces.g[i / 2][i % 2]) gmg_exchange_wall(e, &L->A, i / 2, L->faces.g[i / 2][i % 2]);
+  for (int i = 0; i < 2 * s->problem.dim; i++) gmg_exchange_wall(e, &L->A, i / 2, L->faces.g[i / 2][i % 2]);
   gmg_exchange(e, &L->A, u);
   gmg_grid_ops_of(e)->pad(e, &L->A, &L->faces, u, padded);
 }
