@@ -158,7 +158,7 @@ static int runs(const setting *w, gmg_solver *solver, const gmg_problem *p, timi
   int failed = !(demo_array_create(o, p, &f) & demo_array_create(o, p, &u));
   const int first = w->timed ? -1 : 0;
   if (failed) demo_fail(o, "out of memory: fields of %zu unknowns", demo_cells(p));
-  if (!failed && w->start == START_F_RANDOM) demo_field_random(p, 1, f.here);
+  if (!failed && w->start == START_F_RANDOM) demo_field_random(p, NULL, 1, f.here);
   if (!failed && w->start == START_F_ONE) study_fill(p, f.here, 1);
   if (!failed) failed = demo_array_send(o, &f);
   for (int i = first; i < w->runs && !failed; i++) {

@@ -20,7 +20,7 @@ void study_fill(const gmg_problem *p, void *field, double value)
 
 int study_start(const study_place *at, const gmg_problem *p, unsigned long seed, int again, const demo_array *u)
 {
-  if (!again || u->there == u->here) demo_field_random(p, seed, u->here);
+  if (!again || u->there == u->here) demo_field_random(p, NULL, seed, u->here);
   return demo_array_send(&at->demo, u);
 }
 
