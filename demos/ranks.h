@@ -1,6 +1,6 @@
 /* A demo in several processes, started by mpirun. Each holds a box of the grid. The first process alone prints and writes files.
  * Without MPI, and without mpirun, there is one process, whose box is the grid. Called by programs that take
- * DEMO_TAKES_RANKS. */
+ * DEMO_TAKES_RANKS, and by the parts of the demos that read options and write files. */
 #ifndef GMG_DEMO_RANKS_H
 #define GMG_DEMO_RANKS_H
 
