@@ -47,10 +47,10 @@ static void reads(const char *operation, const char *what, const void *x)
 
 static void exchange(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, const void *x)
 {
-  assert_true(e && A && A->cells > 0 && x);
+  assert_true(e && A && A->cells > 0 && (x || location == GMG_AT_WALL)); /* nobody has the values of a periodic wall */
   assert_true(axis >= 0 && axis < A->dim && (location != GMG_AT_UNKNOWNS || axis == 0));
   exchanges++;
-  make_fresh(x);
+  if (x) make_fresh(x);
 }
 
 static void nobody(const gmg_exec *e, int n, double *values) { (void)e, (void)n, (void)values; }
