@@ -158,7 +158,6 @@ int demo_check(const demo_options *o, const gmg_context *context, gmg_status sta
 enum { DEMO_LONGEST_FAILURE = 512 };
 int demo_fail(const demo_options *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *demo_last_failure(void); /* [DEMO_LONGEST_FAILURE] the last message of demo_fail() */
-int demo_ranks_started(void);        /* processes that mpirun has started; 1 without it (ranks.c) */
 double demo_now(void); /* seconds of a clock that only goes forward */
 /* Whether `fields` fields of the program fit into memory. For programs that create them before the plan, which reads coefficients.
    */
@@ -270,7 +269,7 @@ typedef struct demo_named_field {
 
 /* Writes o->output and the XDMF file beside it. */
 int demo_fields_write(const demo_options *o, const gmg_problem *problem, const demo_named_field *field, size_t count);
-/* The same for fields of which each process has a box. Called by all processes. */
+/* demo_fields_write() for fields of which each process has a box. Called by all processes. */
 int demo_fields_write_boxes(const demo_options *o, const gmg_problem *problem, const demo_box *mine, const demo_named_field *field,
                             size_t count);
 

@@ -10,6 +10,7 @@
 void demo_ranks_begin(int *argc, char ***argv);
 int demo_ranks_end(int code);
 
+int demo_ranks_started(void); /* processes that mpirun has started, also before the first call; 1 without mpirun */
 int demo_rank(void);
 int demo_ranks(void);
 
