@@ -1,6 +1,6 @@
 /* gmg in several processes, on the problems of bench_cpu: cycles to 1e-8, create excluded. Run under mpirun, with one process as the
  * reference:
- *     mpirun -np P bench_ranks [--threads T] [--n N,N] [--runs N] [--json FILE] */
+ *     mpirun -np P bench_ranks [--threads T] [--n N,N] [--runs N] [--halos exact|async] [--json FILE] */
 #include "gmg_mpi.h"
 #include "problems.h"
 #include "record.h"
@@ -17,6 +17,7 @@ static const double TOLERANCE = 1e-8;
 typedef struct settings {
   const char *json;
   int threads, runs, sizes;
+  gmg_halos halos;
   size_t n[MOST_SIZES];
 } settings;
 
@@ -66,7 +67,7 @@ static void solve(const settings *s, gmg_context *c, const row *w, size_t n, ben
   part x = {.cells = 0};
   int ranks;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  params.direct = GMG_DIRECT_NEVER, params.rtol = TOLERANCE;
+  params.direct = GMG_DIRECT_NEVER, params.rtol = TOLERANCE, params.halos = s->halos;
   bench_record_start(r, w->name, n);
   snprintf(r->what, sizeof r->what, "gmg_solve() by cycles, default parameters, %d processes with %d threads%s%s", ranks,
            gmg_context_threads(c), w->contrast > 0 ? "; " : "", w->contrast > 0 ? BENCH_BALL : "");
@@ -106,11 +107,14 @@ static int read_sizes(char *text, settings *s)
 static int read_options(int argc, char **argv, settings *s)
 {
   static const struct option options[] = {{"json", required_argument, NULL, 'j'}, {"runs", required_argument, NULL, 'r'},
-                                          {"n", required_argument, NULL, 'n'}, {"threads", required_argument, NULL, 't'}, {0}};
+                                          {"n", required_argument, NULL, 'n'}, {"threads", required_argument, NULL, 't'},
+                                          {"halos", required_argument, NULL, 'h'}, {0}};
   for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
     if (c == 'j') s->json = optarg;
     else if (c == 'r') s->runs = atoi(optarg);
     else if (c == 't') s->threads = atoi(optarg);
+    else if (c == 'h' && strcmp(optarg, "exact") == 0) s->halos = GMG_HALOS_EXACT;
+    else if (c == 'h' && strcmp(optarg, "async") == 0) s->halos = GMG_HALOS_ASYNC;
     else if (c != 'n' || !read_sizes(optarg, s)) return 0;
   }
   return optind == argc && s->runs >= 1 && s->runs <= BENCH_SAMPLES && s->threads >= 1;
@@ -125,7 +129,7 @@ int main(int argc, char **argv)
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (!read_options(argc, argv, &s)) {
-    if (rank == 0) fprintf(stderr, "mpirun -np P bench_ranks [--threads T] [--n N,N] [--runs N] [--json FILE]\n");
+    if (rank == 0) fprintf(stderr, "mpirun -np P bench_ranks [--threads T] [--n N,N] [--runs N] [--halos exact|async] [--json FILE]\n");
     MPI_Finalize();
     return 2;
   }

@@ -27,7 +27,7 @@ typedef struct demo_word {
 extern const demo_word demo_type_words[], demo_centering_words[], demo_bc_words[];
 extern const demo_word demo_local_words[], demo_block_order_words[], demo_assignment_words[], demo_cycle_words[], demo_accel_words[],
     demo_precision_words[];
-extern const demo_word demo_direct_words[], demo_coarse_words[], demo_coarsening_words[], demo_restriction_words[], demo_line_axes_words[], demo_rhs_words[], demo_guess_words[], demo_operator_words[];
+extern const demo_word demo_direct_words[], demo_coarse_words[], demo_coarsening_words[], demo_halos_words[], demo_restriction_words[], demo_line_axes_words[], demo_rhs_words[], demo_guess_words[], demo_operator_words[];
 
 enum { DEMO_SMOOTH, DEMO_RANDOM, DEMO_ZERO };
 

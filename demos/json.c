@@ -129,7 +129,7 @@ static int add_params(cJSON *root, const demo_options *o, const gmg_problem *pro
                  {"assignment", demo_assignment_words, (int)p->async.assignment},
                  {"precision", demo_precision_words, (int)p->precision},
                  {"coarsening", demo_coarsening_words, (int)p->coarsening}, {"restriction", demo_restriction_words, (int)p->restriction},
-                 {"line_axes", demo_line_axes_words, p->line_axes}};
+                 {"line_axes", demo_line_axes_words, p->line_axes}, {"halos", demo_halos_words, (int)p->halos}};
   cJSON *to = cJSON_AddObjectToObject(root, "params");
   int ok = to != NULL;
   ok &= text(to, "smoother", p->smoother ? p->smoother->name : "");
@@ -173,6 +173,7 @@ static int add_plan(cJSON *root, const gmg_problem *problem, const gmg_plan_info
   ok &= text(to, "cycle", demo_word_of(demo_cycle_words, (int)plan->cycle));
   ok &= text(to, "precision", demo_word_of(demo_precision_words, (int)plan->precision));
   ok &= boolean(to, "direct", plan->direct);
+  if (plan->halos) ok &= text(to, "halos", demo_word_of(demo_halos_words, (int)plan->halos));
   ok &= add_warnings(to, plan);
   for (int l = 0; l < plan->levels && ok; l++) {
     const gmg_level_plan *L = &plan->level[l];

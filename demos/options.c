@@ -255,6 +255,8 @@ static const row table[] = {
      TO(params.rtol), NULL},
     {"max-cycles", "K", "cycle limit (100)", DEMO_TAKES_LIMIT, &steps, TO(params.max_cycles), NULL},
     {"cut", "PxPxP", "in several processes: parts along each axis (chosen)", DEMO_TAKES_RANKS, &parts, TO(cut), NULL},
+    {"halos", NULL, "in several processes: when values beside the parts are exchanged (best)", DEMO_TAKES_RANKS, &a_word,
+     TO(params.halos), demo_halos_words},
     {"threads", "K", "host threads; 0: all cores (0)", DEMO_TAKES_RUN, &threads, TO(threads), NULL},
     {"device", "host|cuda[:N]", "where to run (a CUDA device where one can be used, else the host)", DEMO_TAKES_DEVICE,
      &a_device, TO(device), NULL},

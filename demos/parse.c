@@ -34,6 +34,7 @@ const demo_word demo_direct_words[] = {{"best", GMG_DIRECT_AUTO}, {"never", GMG_
 const demo_word demo_line_axes_words[] = {{"best", 0}, {"x", 1}, {"y", 2}, {"z", 4}, {"xy", 3}, {"xz", 5}, {"yz", 6}, {"xyz", 7}, {NULL, 0}};
 const demo_word demo_coarsening_words[] = {{"best", GMG_COARSENING_AUTO}, {"discretize", GMG_COARSENING_DISCRETIZE},
                                            {"black-box", GMG_COARSENING_BLACK_BOX}, {0}};
+const demo_word demo_halos_words[] = {{"best", GMG_HALOS_AUTO}, {"exact", GMG_HALOS_EXACT}, {"async", GMG_HALOS_ASYNC}, {0}};
 const demo_word demo_restriction_words[] = {
     {"best", GMG_RESTRICT_AUTO}, {"average", GMG_RESTRICT_AVERAGE}, {"adjoint", GMG_RESTRICT_ADJOINT}, {0}};
 const demo_word demo_rhs_words[] = {{"smooth", DEMO_SMOOTH}, {"random", DEMO_RANDOM}, {0}};

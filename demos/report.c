@@ -106,7 +106,8 @@ static void print_method(const demo_options *o, const gmg_plan_info *plan)
   if (plan->accel != GMG_ACCEL_NONE) printf(", accelerated by %s", demo_word_of(demo_accel_words, (int)plan->accel));
   if (plan->precision == GMG_PRECISION_MIXED) printf(", corrections in float");
   const char *coarsening = plan->coarsening == GMG_COARSENING_BLACK_BOX ? ", black box coarsening" : "";
-  printf(", smoother %s%s%s\n", plan->smoother->name, p->deterministic ? ", deterministic" : "", coarsening);
+  printf(", smoother %s%s%s", plan->smoother->name, p->deterministic ? ", deterministic" : "", coarsening);
+  printf("%s\n", plan->halos == GMG_HALOS_ASYNC ? ", asynchronous halos" : "");
 }
 
 static void print_levels(const demo_options *o, const gmg_problem *p, const gmg_plan_info *plan)

@@ -78,6 +78,10 @@ module gmg
     enumerator :: GMG_COARSENING_AUTO, GMG_COARSENING_DISCRETIZE, GMG_COARSENING_BLACK_BOX
   end enum
   public :: GMG_COARSENING_AUTO, GMG_COARSENING_DISCRETIZE, GMG_COARSENING_BLACK_BOX
+  enum, bind(C) ! gmg_halos
+    enumerator :: GMG_HALOS_AUTO, GMG_HALOS_EXACT, GMG_HALOS_ASYNC
+  end enum
+  public :: GMG_HALOS_AUTO, GMG_HALOS_EXACT, GMG_HALOS_ASYNC
   enum, bind(C) ! gmg_precision
     enumerator :: GMG_PRECISION_AUTO, GMG_PRECISION_SAME, GMG_PRECISION_MIXED
   end enum
@@ -167,6 +171,7 @@ module gmg
     type(c_ptr) :: monitor_data
     integer(c_int) :: line_axes
     integer(c_int) :: coarsening
+    integer(c_int) :: halos
   end type
 
   type, bind(C), public :: gmg_level_plan
@@ -205,6 +210,7 @@ module gmg
     character(kind=c_char) :: text(1024)
     integer(c_int) :: coarsening
     real(c_double) :: margin
+    integer(c_int) :: halos
   end type
 
   type, bind(C), public :: gmg_level_report

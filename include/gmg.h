@@ -97,6 +97,14 @@ typedef enum { GMG_COARSE_AUTO, GMG_COARSE_CG, GMG_COARSE_DENSE, GMG_COARSE_TENS
  *  - Never: always cycles. GMG_COARSE_AUTO then does not select tensor, either.
  *  - Always: problems that are not separable are refused. */
 typedef enum { GMG_DIRECT_AUTO, GMG_DIRECT_NEVER, GMG_DIRECT_ALWAYS } gmg_direct;
+/** When processes that share a grid exchange the planes beside their parts, the halos (docs/api/ranks.md). Without effect in one
+ *  process.
+ *  - AUTO: async on devices and exact on hosts, and exact where a part is too thin for async.
+ *  - Exact: before each operation that reads them. A cycle is that of one process.
+ *  - Async: once for each level and cycle. Between exchanges a process computes its halos itself: it relaxes them, restricts from
+ *    them and corrects them. They are wider, so that what is wrong at their outer side hardly reaches its own unknowns. Norms are
+ *    exact. */
+typedef enum { GMG_HALOS_AUTO, GMG_HALOS_EXACT, GMG_HALOS_ASYNC } gmg_halos;
 /** Relaxation inside a block of the asynchronous smoother. AUTO selects red-black. */
 typedef enum { GMG_LOCAL_AUTO, GMG_LOCAL_RED_BLACK, GMG_LOCAL_JACOBI, GMG_LOCAL_GAUSS_SEIDEL } gmg_local_kind;
 /** Order in which the blocks of the asynchronous smoother are relaxed (docs/study-order.md).
@@ -299,6 +307,7 @@ typedef struct gmg_params {
   int line_axes;                 /**< "lines": the axes along which lines are relaxed, in turn: the sum of 1, 2 and 4 for axes 0, 1
                                       and 2. 0: all axes that are stretched or, if none is, all axes. */
   gmg_coarsening coarsening;     /**< Operators and transfers of coarse grids (GMG_COARSENING_AUTO). */
+  gmg_halos halos;               /**< Exchanges between processes that share the grid (GMG_HALOS_AUTO). */
 } gmg_params;
 
 #define GMG_MAX_LEVELS 96 /**< The maximum number of levels of any hierarchy. */
@@ -365,6 +374,8 @@ typedef struct gmg_plan_info {
   gmg_coarsening coarsening;              /**< The operators of coarse grids that will be used. */
   double margin;                          /**< The smallest eigenvalue of the matrix, estimated, if sigma, shift included, is below
                                                zero anywhere: the shift may decrease by less than this. NaN otherwise. */
+  gmg_halos halos;                        /**< The exchanges between processes that will be used. GMG_HALOS_AUTO: there is only one
+                                               process. */
 } gmg_plan_info;
 
 /** The report of one level. */

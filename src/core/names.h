@@ -11,8 +11,8 @@ typedef struct gmg_names {
 } gmg_names;
 
 extern const gmg_names gmg_type_names, gmg_centering_names, gmg_bc_names, gmg_cycle_names, gmg_accel_names, gmg_coarse_names,
-    gmg_direct_names,
-    gmg_local_names, gmg_order_names, gmg_assignment_names, gmg_restriction_names, gmg_coarsening_names, gmg_precision_names;
+    gmg_direct_names, gmg_halos_names, gmg_local_names, gmg_order_names, gmg_assignment_names, gmg_restriction_names,
+    gmg_coarsening_names, gmg_precision_names;
 
 const char *gmg_name_of(const gmg_names *names, int value); /* never NULL */
 

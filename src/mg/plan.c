@@ -103,6 +103,7 @@ static void describe_choices(const gmg_solver *s, gmg_plan_info *info)
   info->local = p->async.local, info->order = p->async.order, info->overlap = p->async.overlap;
   info->fmg = p->fmg, info->pre = p->pre, info->post = p->post;
   info->max_cycles = p->max_cycles, info->check_every = p->check_every;
+  info->halos = s->parts ? p->halos : GMG_HALOS_AUTO;
 }
 
 static void describe(const gmg_solver *s, gmg_plan_info *info)

@@ -258,7 +258,8 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *gi
   GMG_TRY(gmg_status_or_failure(s, GMG_OK));
   GMG_TRY(gmg_agree(c, cut_and_copy(s)));
   const gmg_problem mine = gmg_as_mine(s, p);
-  s->mg = (gmg_multigrid){.solver = s, .level = s->level, .pre = s->params.pre, .post = s->params.post};
+  s->mg = (gmg_multigrid){.solver = s, .level = s->level, .pre = s->params.pre, .post = s->params.post,
+                          .refresh = gmg_refresh_of(s->params.halos)};
   s->vector = s->exec.vector;
   s->grid = gmg_grid_ops_of(&s->exec);
   GMG_TRY(gmg_agree(c, gmg_check_coefficients(&s->exec, p, &mine, s->part, &s->coefficients)));

@@ -69,6 +69,8 @@ typedef struct gmg_bottom {
 
 /* The parts of a cycle. The solver has one, built at create. watch.c makes a modified copy of it. */
 typedef struct gmg_legs gmg_legs;
+/* Prepares the ghosts of u, which another operation of the cycle has written, for an operation that reads them (legs.c). */
+typedef void gmg_refresh(const gmg_exec *e, const gmg_operator *A, const void *u);
 typedef struct gmg_multigrid {
   struct gmg_solver *solver;
   const gmg_exec *exec; /* exec of the levels */
@@ -80,6 +82,7 @@ typedef struct gmg_multigrid {
   const gmg_fused_ops *fused[GMG_MAX_LEVELS];       /* NULL: none */
   void *state[GMG_MAX_LEVELS];           /* states of the smoother */
   const gmg_legs *legs[GMG_MAX_LEVELS];
+  gmg_refresh *refresh;                  /* of the ghosts of u within a visit to a level */
   int pre, post;                         /* smoothing steps */
   gmg_leg up;                            /* GMG_LEG_UP_REVERSED in a symmetric cycle, GMG_LEG_UP otherwise */
   gmg_bottom bottom;

@@ -161,14 +161,17 @@ static void what_cannot_be_cut_is_refused(void **state)
     gmg_coarsening coarsening;
     gmg_status status;
     const char *words;
+    gmg_halos halos;
   } rows[] = {
-      {{40, 44}, {4, 1, 1}, "gauss_seidel", GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "params.smoother = \"gauss_seidel\""},
-      {{40, 44}, {4, 1, 1}, "lines", GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "params.smoother = \"lines\""},
-      {{40, 44}, {4, 1, 1}, "async", GMG_COARSENING_BLACK_BOX, GMG_ERR_UNSUPPORTED, "params.coarsening"},
-      {{40, 44}, {1, 1, 4}, "async", GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "problem.n[2] = 1: cut into 4 parts"},
-      {{12, 44}, {4, 1, 1}, "async", GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "problem.n[0] = 12: cut into 4 parts, the thinnest"},
-      {{41, 44}, {2, 2, 1}, "async", GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "problem.n[0] = 41: a periodic axis"},
-      {{40, 44}, {3, 1, 1}, "async", GMG_COARSENING_AUTO, GMG_ERR_ARGUMENT, ""}, /* not as many parts as processes */
+      {{40, 44}, {4, 1, 1}, "gauss_seidel", GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "params.smoother = \"gauss_seidel\"", GMG_HALOS_AUTO},
+      {{40, 44}, {4, 1, 1}, "lines", GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "params.smoother = \"lines\"", GMG_HALOS_AUTO},
+      {{40, 44}, {4, 1, 1}, "async", GMG_COARSENING_BLACK_BOX, GMG_ERR_UNSUPPORTED, "params.coarsening", GMG_HALOS_AUTO},
+      {{40, 44}, {1, 1, 4}, "async", GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "problem.n[2] = 1: cut into 4 parts", GMG_HALOS_AUTO},
+      {{12, 44}, {4, 1, 1}, "async", GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "problem.n[0] = 12: cut into 4 parts, the thinnest", GMG_HALOS_AUTO},
+      {{16, 44}, {2, 2, 1}, "async", GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "or params.halos = GMG_HALOS_EXACT", GMG_HALOS_ASYNC},
+      {{40, 44}, {2, 2, 1}, "async", GMG_COARSENING_AUTO, GMG_ERR_ARGUMENT, "params.halos = 7", (gmg_halos)7},
+      {{41, 44}, {2, 2, 1}, "async", GMG_COARSENING_AUTO, GMG_ERR_UNSUPPORTED, "problem.n[0] = 41: a periodic axis", GMG_HALOS_AUTO},
+      {{40, 44}, {3, 1, 1}, "async", GMG_COARSENING_AUTO, GMG_ERR_ARGUMENT, "", GMG_HALOS_AUTO}, /* not as many parts as processes */
   };
   double *f = field(41 * 44, 1), *beta = positive(41 * 44, 2);
   for (int i = 0; i < COUNT(rows); i++) {
@@ -176,7 +179,7 @@ static void what_cannot_be_cut_is_refused(void **state)
     job j = {.problem = shaped_problem(&s), .params = gmg_params_default(), .f = f, .beta = beta};
     memcpy(j.cut, rows[i].cut, sizeof j.cut);
     j.params.smoother = gmg_smoother_by_name(rows[i].smoother);
-    j.params.coarsening = rows[i].coarsening;
+    j.params.coarsening = rows[i].coarsening, j.params.halos = rows[i].halos;
     run_ranks(4, solve_part, &j);
     expect_error(&j, 4, rows[i].status, rows[i].words);
   }

@@ -79,7 +79,8 @@ static void reads_coefficients(const char *operation, const gmg_operator *A)
 
 static const void *padded_field; /* the last field that pad() wrote */
 
-static void fill(const gmg_exec *e, size_t n, double a, void *x) { vector_of(e)->fill(e, n, a, x), writes(x); }
+/* A constant is the same on ghosts. */
+static void fill(const gmg_exec *e, size_t n, double a, void *x) { vector_of(e)->fill(e, n, a, x), make_fresh(x); }
 static void copy(const gmg_exec *e, size_t n, const void *x, void *y) { vector_of(e)->copy(e, n, x, y), writes(y); }
 static void axpy(const gmg_exec *e, size_t n, double a, const void *x, void *y) { vector_of(e)->axpy(e, n, a, x, y), writes(y); }
 static void xpay(const gmg_exec *e, size_t n, const void *x, double a, void *y) { vector_of(e)->xpay(e, n, x, a, y), writes(y); }
@@ -519,6 +520,31 @@ static void a_watched_cycle_finds_fresh_ghosts(void **state)
   for (int i = 0; i < 3; i++) free(arrays[i]);
 }
 
+/* A cycle with asynchronous halos exchanges f of each level that it smooths, once in each visit, and u when it comes back. */
+static void asynchronous_halos_exchange_once(void **state)
+{
+  (void)state;
+  for (int kind = 0; kind < 2; kind++)
+    for (int legs = 0; legs < 3; legs += 2) {
+      const watched_case k = {"asynchronous halos", "dndd", 2, GMG_CELL, "red_black", 0, 0, SAME, NONE,
+                              kind ? GMG_CYCLE_W : GMG_CYCLE_V, 0, 1, legs, 1, 3, 1e-8};
+      double *arrays[3];
+      gmg_stencil box;
+      const gmg_problem p = problem_of(&k, &box, arrays);
+      const gmg_params q = params_of(&k);
+      session s = watched_solver(&p, &q);
+      watch(s.solver);
+      if (legs) buffered = 1, give_fused_legs(s.solver);
+      s.solver->mg.refresh = gmg_refresh_of(GMG_HALOS_ASYNC);
+      exchanges = 0;
+      assert_ok(s.context, gmg_precondition(s.solver, arrays[0], arrays[1]));
+      assert_int_equal(s.solver->levels, 3);
+      assert_int_equal(exchanges, kind ? 2 + 2 : 2); /* W: level 1 twice, and u before its second visit */
+      end_solver(&s);
+      for (int i = 0; i < 3; i++) free(arrays[i]);
+    }
+}
+
 static int yes(gmg_context *c) { return (void)c, 1; }
 static void begins(gmg_context *c, int measures_first) { (void)c, (void)measures_first; }
 
@@ -573,7 +599,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_operation_reads_stale_ghosts), cmocka_unit_test(coefficients_and_fluxes_are_fresh),
-      cmocka_unit_test(a_watched_cycle_finds_fresh_ghosts), cmocka_unit_test(recorded_loops_find_fresh_ghosts),
+      cmocka_unit_test(a_watched_cycle_finds_fresh_ghosts), cmocka_unit_test(asynchronous_halos_exchange_once),
+                                     cmocka_unit_test(recorded_loops_find_fresh_ghosts),
       cmocka_unit_test(residuals_of_smoothers_exchange)};
   return run_selected(tests);
 }

@@ -33,6 +33,7 @@ struct gmg_legs {
 extern const gmg_legs gmg_plain_legs, gmg_double_buffered_legs;
 
 /* legs.c */
+gmg_refresh *gmg_refresh_of(gmg_halos halos);
 const gmg_legs *gmg_unfused_legs(const gmg_multigrid *m); /* one operation after the other */
 void gmg_agree_on_legs(gmg_multigrid *m, int l); /* in several processes, called by all at once: the same legs on all */
 void gmg_choose_legs(gmg_multigrid *m, int l); /* at create, after the smoother and the maps of level l */

@@ -1,14 +1,26 @@
 /* The legs of a cycle on one level: smoothing and restriction downwards, prolongation and smoothing upwards. A built-in smoother
    may fuse several of these into one pass over memory (smoothers/fused.h). gmg_choose_legs() selects the legs of a level at create.
-   Every operation finds fresh ghosts in the fields whose neighbours it reads (core/comm.h). Called by the cycle; calls the smoother
-   and the transfers. */
+   Ghosts of f are exchanged when a leg begins, and those of u before an operation reads them (core/comm.h), unless halos are
+   asynchronous. Called by the cycle; calls the smoother and the transfers. */
 #include "cycle.h"
+
+/* --- ghosts of u (params.halos) --------------------------------------------------------------------------------------------- */
+
+/* Exact halos: an operation reads the neighbours' values. */
+static void exchange(const gmg_exec *e, const gmg_operator *A, const void *u) { gmg_exchange(e, A, u); }
+
+/* Asynchronous halos: an operation reads what this process has computed on its ghosts. Their outermost planes are wrong, because
+   values beyond them are missing. Ghosts are so wide (parts.c) that the error is small where it reaches own unknowns. */
+static void keep(const gmg_exec *e, const gmg_operator *A, const void *u) { (void)e, (void)A, (void)u; }
+
+gmg_refresh *gmg_refresh_of(gmg_halos halos) { return halos == GMG_HALOS_ASYNC ? keep : exchange; }
+
+/* --- parts of legs ------------------------------------------------------------------------------------------------------------ */
 
 static void smooth(const gmg_multigrid *m, int l, const void *f, void *u, int steps, gmg_leg leg)
 {
   if (steps == 0) return;
   GMG_AT_LEVEL(m->solver, l, "smooth");
-  gmg_exchange(m->exec, &m->level[l].A, u);
   m->smoother[l]->sweep(&m->level[l].view, m->state[l], f, u, steps, leg);
 }
 
@@ -21,14 +33,21 @@ static void presmooth(const gmg_multigrid *m, int l, const void *f, void *u, gmg
     return;
   }
   if (start == GMG_FROM_ZERO) m->exec->vector->fill(m->exec, L->A.cells, 0, u);
+  else gmg_exchange(m->exec, &L->A, u); /* written by another visit, perhaps by another process */
   smooth(m, l, f, u, m->pre, GMG_LEG_DOWN);
+}
+
+static void postsmooth(const gmg_multigrid *m, int l, const void *f, void *u)
+{
+  if (m->post > 0) m->refresh(m->exec, &m->level[l].A, u);
+  smooth(m, l, f, u, m->post, m->up);
 }
 
 static void restrict_residual(const gmg_multigrid *m, int l, const void *f, const void *u)
 {
   const gmg_level *L = &m->level[l];
   GMG_AT_LEVEL(m->solver, l, "restrict");
-  gmg_exchange(m->exec, &L->A, u);
+  m->refresh(m->exec, &L->A, u);
   m->op[l]->restrict_residual(m->exec, &L->A, L->restrict_, f, u, L->r, L[1].f);
 }
 
@@ -36,7 +55,7 @@ static void prolong(const gmg_multigrid *m, int l, void *u)
 {
   const gmg_level *L = &m->level[l];
   GMG_AT_LEVEL(m->solver, l, "prolong");
-  gmg_exchange(m->exec, &L[1].A, L[1].u);
+  m->refresh(m->exec, &L[1].A, L[1].u);
   if (L->operator_dependent) m->grid->prolong_faces(m->exec, &L->A, L->prolong, L[1].u, u);
   else m->grid->transfer(m->exec, L->prolong, L[1].u, u, 1);
 }
@@ -53,7 +72,7 @@ static int plain_up(const gmg_multigrid *m, int l, const void *f, void *u, const
 {
   (void)to;
   prolong(m, l, u);
-  smooth(m, l, f, u, m->post, m->up);
+  postsmooth(m, l, f, u);
   return 0;
 }
 
@@ -66,7 +85,7 @@ static void black_box_down(const gmg_multigrid *m, int l, const void *f, void *u
   const gmg_level *L = &m->level[l];
   presmooth(m, l, f, u, start);
   GMG_AT_LEVEL(m->solver, l, "restrict");
-  gmg_exchange(m->exec, &L->A, u);
+  m->refresh(m->exec, &L->A, u);
   m->op[l]->residual(m->exec, &L->A, f, u, L->r);
   gmg_exchange(m->exec, &L->A, L->r);
   gmg_black_box_ops_of(m->exec)->restrict_(m->exec, &L->A, &L[1].A, &L->black_box, L->r, L[1].f);
@@ -78,10 +97,10 @@ static int black_box_up(const gmg_multigrid *m, int l, const void *f, void *u, c
   const gmg_level *L = &m->level[l];
   {
     GMG_AT_LEVEL(m->solver, l, "prolong");
-    gmg_exchange(m->exec, &L[1].A, L[1].u);
+    m->refresh(m->exec, &L[1].A, L[1].u);
     gmg_black_box_ops_of(m->exec)->prolong(m->exec, &L->A, &L[1].A, &L->black_box, L[1].u, u);
   }
-  smooth(m, l, f, u, m->post, m->up);
+  postsmooth(m, l, f, u);
   return 0;
 }
 
@@ -110,8 +129,8 @@ static int fused_up_to(const gmg_multigrid *m, int l, const void *f, void *u, gm
   const gmg_level *L = &m->level[l];
   if (m->post == 0) return 0;
   GMG_AT_LEVEL(m->solver, l, coarse ? "prolong and smooth" : "smooth");
-  gmg_exchange(m->exec, &L->A, u);
-  if (coarse) gmg_exchange(m->exec, &L[1].A, coarse);
+  m->refresh(m->exec, &L->A, u);
+  if (coarse) m->refresh(m->exec, &L[1].A, coarse);
   to.coarse = coarse;
   to.prolong = L->prolong;
   return m->fused[l]->postsmooth_update(&L->view, m->state[l], f, u, m->post, m->up, &to);
@@ -129,7 +148,7 @@ static int fused_up(const gmg_multigrid *m, int l, const void *f, void *u, const
   if (fused_up_to(m, l, f, u, *to, m->level[l + 1].u)) return 1;
   prolong(m, l, u);
   if (fused_up_to(m, l, f, u, *to, NULL)) return 1;
-  smooth(m, l, f, u, m->post, m->up);
+  postsmooth(m, l, f, u);
   return 0;
 }
 

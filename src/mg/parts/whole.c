@@ -36,7 +36,8 @@ static gmg_status build(gmg_solver *s, gmg_solver *w)
   w->coarse_is_auto = s->coarse_is_auto, w->coarse_ops = s->coarse_ops;
   w->singular = s->singular, w->symmetric = s->symmetric;
   w->clock.timer = -1;
-  w->mg = (gmg_multigrid){.solver = w, .level = w->level, .pre = s->mg.pre, .post = s->mg.post, .up = s->mg.up};
+  w->mg = (gmg_multigrid){.solver = w, .level = w->level, .pre = s->mg.pre, .post = s->mg.post, .up = s->mg.up,
+                          .refresh = gmg_refresh_of(GMG_HALOS_EXACT)};
   GMG_TRY(gmg_hierarchy_create(w));
   w->mg.levels = w->levels_in_all = w->levels;
   gmg_level *finest = &w->level[0];

@@ -201,12 +201,16 @@ static void run_blocks(const async_state *s, const gmg_smoother_level *l, size_t
   run_in_threads(l, s->threads, passes * s->blocks.total, &x, relax_blocks);
 }
 
-/* One pass after the other. Before each but the first, ghosts are exchanged; fresh: the first needs no exchange, either. */
+/* Whether blocks read ghosts that they do not relax. */
+static int reads_ghosts(const gmg_operator *A) { return A->part && !A->part->relaxes_ghosts; }
+
+/* One pass after the other. If blocks do not cover the ghosts, they are exchanged before each pass but the first; fresh: before
+   the first, too, unless they are fresh. */
 static void run_single_passes(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u,
                               int reversed, int fresh)
 {
   for (size_t p = 0; p < passes; p++) {
-    if (l->A->part && (p > 0 || !fresh)) gmg_exchange(l->exec, l->A, u);
+    if (reads_ghosts(l->A) && (p > 0 || !fresh)) gmg_exchange(l->exec, l->A, u);
     if (s->before) l->exec->vector->copy(l->exec, l->A->cells, u, s->before);
     run_blocks(s, l, 1, f, s->before ? s->before : u, u, reversed);
   }
@@ -215,7 +219,7 @@ static void run_single_passes(const gmg_smoother_level *l, const async_state *s,
 static void run_passes(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed,
                        int fresh)
 {
-  if (s->before || l->A->part) run_single_passes(l, s, passes, f, u, reversed, fresh);
+  if (s->before || reads_ghosts(l->A)) run_single_passes(l, s, passes, f, u, reversed, fresh);
   else run_blocks(s, l, passes, f, u, u, reversed);
 }
 
