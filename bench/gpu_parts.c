@@ -1,6 +1,7 @@
 /* Several CUDA devices on one grid, and one device in the same run: each row has `ratio`, the time on all devices over the time on
    one. Weak rows have the unknowns of the one-device row on each device. The rows without a ratio are those of one device, and
-   those that need the memory of all.
+   those that need the memory of all. f and u have layers beyond a device's own unknowns (gmg_problem::halo), as arrays of codes
+   for several processes do. Rows of 512^3 have the milliseconds on each level, too, from solves of their own.
      bench_gpu_parts [--json FILE] [--only NAME,NAME] [--commit ID] [--runs N] [--most UNKNOWNS] */
 #include "gpu.h"
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEVICES = 8 };
+enum { MOST_DEVICES = 8, HALO = 9 };
 static const double CONTRAST = 1e4;
 
 typedef struct {
@@ -37,7 +38,7 @@ typedef struct {
   gmg_problem problem[MOST_DEVICES];
   const gmg_problem *problems[MOST_DEVICES];
   void *f[MOST_DEVICES], *u[MOST_DEVICES], *beta[MOST_DEVICES];
-  size_t cells[MOST_DEVICES];
+  size_t cells[MOST_DEVICES]; /* of f and of u, with their halos */
 } team;
 
 static void check(gmg_status status, const char *what, const team *t)
@@ -61,14 +62,24 @@ static void fill_ball(const gmg_problem *p, const size_t first[3], const size_t 
       }
 }
 
-static void begin(team *t, int count, const row *w)
+/* Gives f and u a halo on the axes that are cut. Returns their values. */
+static size_t add_halo(const gmg_problem *whole, const size_t n[3], gmg_problem *p)
+{
+  size_t along[3];
+  for (int a = 0; a < 3; a++) p->halo[a] = n[a] < whole->n[a] ? HALO : 0, along[a] = n[a] + 2 * p->halo[a];
+  const size_t row = along[0], plane = row * along[1];
+  p->f_layout = p->u_layout = (gmg_array_layout){row, plane, p->halo[0] + p->halo[1] * row + p->halo[2] * plane};
+  return plane * along[2];
+}
+
+static void begin(team *t, int count, const row *w, int level_times)
 {
   static const int devices[MOST_DEVICES] = {0, 1, 2, 3, 4, 5, 6, 7};
   const size_t along[3] = {w->n, w->n, w->weak ? (size_t)count * w->n : w->n};
   const gmg_problem whole = gmg_problem_default(3, along);
   gmg_params params = gmg_params_default();
   *t = (team){.count = count};
-  params.rtol = w->rtol, params.direct = GMG_DIRECT_NEVER;
+  params.rtol = w->rtol, params.direct = GMG_DIRECT_NEVER, params.report_level_times = level_times;
   if (w->rtol == 0) params.fmg = 1, params.max_cycles = 1, params.check_every = GMG_NONE;
   check(gmg_context_create_cuda_devices(count, devices, NULL, NULL, t->context), "gmg_context_create_cuda_devices", t);
   for (int i = 0; i < count; i++) {
@@ -77,12 +88,13 @@ static void begin(team *t, int count, const row *w)
     for (int a = 0; a < 3; a++) t->problem[i].h[a] = 1 / (double)w->n;
     check(gmg_local_box(t->context[i], &whole, first, n), "gmg_local_box", t);
     cudaSetDevice(devices[i]);
-    t->cells[i] = n[0] * n[1] * n[2];
+    t->cells[i] = add_halo(&whole, n, &t->problem[i]);
     t->f[i] = bench_gpu_random_field(t->cells[i], (unsigned long)(i + 1)), t->u[i] = bench_gpu_device_field(t->cells[i]);
     if (!w->has_beta) continue;
-    double *beta = malloc(t->cells[i] * sizeof *beta);
+    const size_t own = n[0] * n[1] * n[2];
+    double *beta = malloc(own * sizeof *beta);
     fill_ball(&whole, first, n, beta);
-    t->problem[i].beta = t->beta[i] = bench_gpu_uploaded(beta, t->cells[i]);
+    t->problem[i].beta = t->beta[i] = bench_gpu_uploaded(beta, own);
     free(beta);
   }
   check(gmg_solver_create_parts(count, t->context, t->problems, &params, t->solver), "gmg_solver_create_parts", t);
@@ -109,10 +121,10 @@ static void end(team *t)
 }
 
 /* Times of solves from zero, the first two left out: they are not recorded yet. */
-static bench_gpu_samples measure(team *t, gmg_report *report)
+static bench_gpu_samples measure(team *t, int runs, gmg_report *report)
 {
   bench_gpu_samples s = {.count = 0};
-  for (int run = -2; run < bench_gpu_options.runs; run++) {
+  for (int run = -2; run < runs; run++) {
     for (int i = 0; i < t->count; i++) {
       cudaSetDevice(i);
       cudaMemset(t->u[i], 0, t->cells[i] * sizeof(double));
@@ -127,18 +139,33 @@ static bench_gpu_samples measure(team *t, gmg_report *report)
   return s;
 }
 
+/* Milliseconds on each level of a solve, as a member of a record. Measuring them takes time itself. */
+static void find_level_times(const row *w, int count, char *text, size_t room)
+{
+  team t;
+  gmg_report report;
+  begin(&t, count, w, 1);
+  (void)measure(&t, 1, &report);
+  size_t used = (size_t)snprintf(text, room, ", \"level_ms\": [");
+  for (int l = 0; l < report.levels && used < room; l++)
+    used += (size_t)snprintf(text + used, room - used, "%s%.3f", l ? ", " : "", report.level[l].seconds * 1e3);
+  if (used < room) snprintf(text + used, room - used, "]");
+  end(&t);
+}
+
 /* Returns the median. one: that of one device; 0: there is no ratio. */
 static double solve(const char *name, const row *w, int count, double one)
 {
   team t;
   gmg_report report;
-  char extra[256], ratio[64] = "";
-  begin(&t, count, w);
-  const bench_gpu_samples s = measure(&t, &report);
+  char extra[512], ratio[64] = "", levels[256] = "";
+  begin(&t, count, w, 0);
+  const bench_gpu_samples s = measure(&t, bench_gpu_options.runs, &report);
   const double median = bench_gpu_median(&s);
   end(&t);
   if (one > 0) snprintf(ratio, sizeof ratio, ", \"ratio\": %.4f", median / one);
-  snprintf(extra, sizeof extra, ", \"devices\": %d, \"cycles\": %d, \"tolerance\": %g%s", count, report.cycles, w->rtol, ratio);
+  if (w->n == 512) find_level_times(w, count, levels, sizeof levels);
+  snprintf(extra, sizeof extra, ", \"devices\": %d, \"cycles\": %d, \"tolerance\": %g%s%s", count, report.cycles, w->rtol, ratio, levels);
   bench_gpu_row(name, "ms", &s, 0, extra);
   return median;
 }

@@ -126,6 +126,7 @@ module gmg
     type(gmg_array_layout) :: f_layout
     type(gmg_array_layout) :: u_layout
     type(gmg_array_layout) :: coefficient_layout
+    integer(c_size_t) :: halo(3)
   end type
 
   type, bind(C), public :: gmg_async_params
@@ -211,6 +212,7 @@ module gmg
     integer(c_int) :: coarsening
     real(c_double) :: margin
     integer(c_int) :: halos
+    integer(c_size_t) :: halo(3)
   end type
 
   type, bind(C), public :: gmg_level_report

@@ -181,7 +181,8 @@ typedef struct gmg_stencil {
  *      array[first + i + j row + k plane]
  *
  *  Zeros: packed, so that unknown (i, j, k) is array[i + n[0] (j + n[1] k)]. An array with ghost layers, or a part of a larger
- *  array, has other numbers. gmg neither reads nor writes the elements between the unknowns. */
+ *  array, has other numbers. gmg neither reads nor writes the elements between the unknowns, but for those that gmg_problem::halo
+ *  names. */
 typedef struct gmg_array_layout {
   size_t row;   /**< Elements from one row to the next: at least n[0]. 0: n[0]. Not read in 1D. */
   size_t plane; /**< Elements from one plane to the next: a multiple of row, at least n[1] rows. 0: n[1] rows. Only read in 3D. */
@@ -235,6 +236,9 @@ typedef struct gmg_problem {
   gmg_array_layout coefficient_layout; /**< Of beta, beta_face, sigma and the arrays of a stencil. With beta_face a row is at
                                             least n[0] + 1 elements, and a plane at least n[1] + 1 rows. Zeros: each array is
                                             packed in its own shape. */
+  size_t halo[3];             /**< In several processes: layers beyond this process's unknowns that f, r, u and z have in memory, on
+                                   both sides of each axis (0). gmg works in an array with enough of them (gmg_plan_info::halo)
+                                   instead of a copy, and writes them, also those of f and r (docs/api/ranks.md). */
 } gmg_problem;
 
 /** A function of yours that gmg calls after each measured residual. If it returns a value other than 0, the solve ends. On the same
@@ -376,6 +380,8 @@ typedef struct gmg_plan_info {
                                                zero anywhere: the shift may decrease by less than this. NaN otherwise. */
   gmg_halos halos;                        /**< The exchanges between processes that will be used. GMG_HALOS_AUTO: there is only one
                                                process. */
+  size_t halo[3];                         /**< Layers with which an array needs no copy (gmg_problem::halo). 0 on an axis that is
+                                               not cut. */
 } gmg_plan_info;
 
 /** The report of one level. */

@@ -111,6 +111,46 @@ static gmg_status set_wall(const job *j, const box *b, gmg_solver *s)
   return status;
 }
 
+/* Values of the array of a box with a halo. */
+static size_t with_halo(const box *b, const size_t halo[3])
+{
+  return (b->n[0] + 2 * halo[0]) * (b->n[1] + 2 * halo[1]) * (b->n[2] + 2 * halo[2]);
+}
+
+/* Puts packed values into an array with a halo, or takes them out. */
+static void copy_inside(const box *b, const size_t halo[3], double *array, double *packed, int out)
+{
+  const box inside = {{halo[0], halo[1], halo[2]},
+                      {b->n[0], b->n[1], b->n[2]},
+                      {b->n[0] + 2 * halo[0], b->n[1] + 2 * halo[1], b->n[2] + 2 * halo[2]}};
+  copy_box(&inside, -1, array, packed, out);
+}
+
+/* The array of a box with a halo of NaN. whole = NULL: zeros. */
+static double *take_with_halo(const box *b, const size_t halo[3], const double *whole)
+{
+  double *packed = take(b, -1, whole), *array = malloc(with_halo(b, halo) * sizeof *array);
+  for (size_t i = 0; i < with_halo(b, halo); i++) array[i] = NAN;
+  copy_inside(b, halo, array, packed, 0);
+  free(packed);
+  return array;
+}
+
+/* Copies the result of a process into the whole one. */
+static void give_result(const job *j, const box *b, const double *array, double *whole)
+{
+  double *packed = take(b, -1, NULL);
+  copy_inside(b, j->halo, (double *)array, packed, 1);
+  copy_box(b, -1, whole, packed, 0);
+  free(packed);
+}
+
+static gmg_array_layout layout_with_halo(const box *b, const size_t halo[3])
+{
+  const size_t row = b->n[0] + 2 * halo[0], plane = row * (b->n[1] + 2 * halo[1]);
+  return (gmg_array_layout){row, plane, halo[0] + halo[1] * row + halo[2] * plane};
+}
+
 enum { F, U, Z, BETA, SIGMA, FACE, ARRAYS = FACE + 3 };
 
 void solve_part(const gmg_transport *t, void *data)
@@ -126,27 +166,34 @@ void solve_part(const gmg_transport *t, void *data)
   const box b = box_of(c, &j->problem);
   const double *whole[ARRAYS] = {j->f, j->guess, NULL, j->beta, j->sigma, j->beta_face[0], j->beta_face[1], j->beta_face[2]};
   double *mine[ARRAYS], *there[ARRAYS];
+  size_t count[ARRAYS];
   gmg_problem p = j->problem;
-  for (int i = 0; i < ARRAYS; i++) mine[i] = take(&b, i < FACE ? -1 : i - FACE, whole[i]), there[i] = use(mine[i], room_of(&b));
+  for (int i = 0; i < ARRAYS; i++) {
+    count[i] = i < BETA ? with_halo(&b, j->halo) : room_of(&b);
+    mine[i] = i < BETA ? take_with_halo(&b, j->halo, whole[i]) : take(&b, i < FACE ? -1 : i - FACE, whole[i]);
+    there[i] = use(mine[i], count[i]);
+  }
+  memcpy(p.halo, j->halo, sizeof p.halo);
+  if (j->halo[0] || j->halo[1] || j->halo[2]) p.f_layout = p.u_layout = layout_with_halo(&b, j->halo);
   p.beta = j->beta ? there[BETA] : NULL, p.sigma = j->sigma ? there[SIGMA] : NULL;
   for (int a = 0; a < 3; a++) p.beta_face[a] = j->beta_face[a] ? there[FACE + a] : NULL;
   gmg_status status = gmg_solver_create(c, &p, &j->params, &s);
   if (!status && j->wall) status = set_wall(j, &b, s);
   if (!status) status = gmg_solve(s, there[F], there[U], &j->report[r]);
   if (!status && on_device) { /* again, as recorded */
-    copy_to(there[U], mine[U], room_of(&b));
+    copy_to(there[U], mine[U], count[U]);
     status = gmg_solve(s, there[F], there[U], &j->report[r]);
   }
   for (int i = 0; s && i < j->report[r].history_length; i++) j->history[r][i] = j->report[r].history[i];
-  copy_back(mine[U], there[U], room_of(&b));
-  if (j->u) copy_box(&b, -1, j->u, mine[U], 0);
+  copy_back(mine[U], there[U], count[U]);
+  if (j->u) give_result(j, &b, mine[U], j->u);
   for (int residual = 0; residual < 2; residual++) {
     double *to = residual ? j->r : j->z;
     if (!s || !to) continue;
     const gmg_status later = residual ? gmg_residual(s, there[F], there[U], there[Z]) : gmg_precondition(s, there[F], there[Z]);
     if (!status) status = later;
-    copy_back(mine[Z], there[Z], room_of(&b));
-    copy_box(&b, -1, to, mine[Z], 0);
+    copy_back(mine[Z], there[Z], count[Z]);
+    give_result(j, &b, mine[Z], to);
   }
   snprintf(j->text[r], JOB_TEXT, "%s", gmg_context_error(c));
   j->status[r] = status;
@@ -155,7 +202,7 @@ void solve_part(const gmg_transport *t, void *data)
     snprintf(j->text[r], JOB_TEXT, "%s", gmg_context_error(c));
   }
   gmg_solver_destroy(s);
-  for (int i = 0; i < ARRAYS; i++) drop(mine[i], there[i], room_of(&b)), free(mine[i]);
+  for (int i = 0; i < ARRAYS; i++) drop(mine[i], there[i], count[i]), free(mine[i]);
   end_context_of(c);
 }
 

@@ -14,6 +14,7 @@ struct job {
   gmg_params params;
   int cut[3];
   const size_t *cuts[3]; /* gmg_context_set_cuts(); NULL: chosen */
+  size_t halo[3];        /* layers beyond a process's box in its f, u, r and z; NaN before the solve */
   const double *f, *beta, *beta_face[3], *sigma, *guess, *wall; /* whole arrays; wall: g on the upper face of axis 0 */
   double *u, *z, *r; /* whole results: of a solve, of gmg_precondition(), of gmg_residual() */
   /* What a process does with its solver after the solve, or NULL. Arrays are where the solver runs. Returns a status. */

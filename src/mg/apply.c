@@ -19,7 +19,7 @@ static void precondition(gmg_solver *s, const void *r, void *z)
 static gmg_status check_precondition(gmg_solver *s, const void *r, const void *z)
 {
   if (!r || !z) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", r ? "z" : "r");
-  const gmg_array in = gmg_array_of_f(&s->mine, r), out = gmg_array_of_u(&s->mine, z);
+  const gmg_array in = gmg_reach_of_f(&s->mine, r), out = gmg_reach_of_u(&s->mine, z);
   if (gmg_overlap(s->problem.type, in, out)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "z = %p overlaps r = %p", z, r);
   return gmg_check_usable(s, "gmg_precondition");
 }
@@ -40,7 +40,7 @@ gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
 static gmg_status check_residual(gmg_solver *s, const void *f, const void *u, const void *r)
 {
   if (!f || !u || !r) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", !f ? "f" : !u ? "u" : "r");
-  const gmg_array rhs = gmg_array_of_f(&s->mine, f), at = gmg_array_of_u(&s->mine, u), out = gmg_array_of_f(&s->mine, r);
+  const gmg_array rhs = gmg_reach_of_f(&s->mine, f), at = gmg_reach_of_u(&s->mine, u), out = gmg_reach_of_f(&s->mine, r);
   if (gmg_overlap(s->problem.type, out, at)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p overlaps u = %p", r, u);
   if (gmg_overlap(s->problem.type, out, rhs)) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "r = %p overlaps f = %p", r, f);
   return gmg_check_usable(s, "gmg_residual");
@@ -56,7 +56,7 @@ gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
   const gmg_residual_layouts layouts = {gmg_layout_of_rhs(s, f_eff), s->layouts.u, s->layouts.f};
   gmg_operator A = gmg_operator_on_arrays(s, f_eff);
   if (A.caller_layouts || !gmg_is_packed(s->layouts.f)) A.caller_layouts = &layouts;
-  void *r_eff = !s->parts ? (void *)out.values : f_eff == s->f_eff ? s->copies.f : s->f_eff;
+  void *r_eff = gmg_place_of_r(s, f_eff, (void *)out.values);
   gmg_exchange(&s->exec, &A, u_eff);
   s->op->residual(&s->exec, &A, f_eff, u_eff, r_eff);
   gmg_give_f(s, r_eff, (void *)out.values);

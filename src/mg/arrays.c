@@ -22,6 +22,24 @@ static gmg_status check_layout(gmg_context *c, const gmg_problem *p, const char 
   return GMG_OK;
 }
 
+/* Refuses an array whose rows, planes or beginning have no room for the halo. */
+static gmg_status check_halo(gmg_context *c, const gmg_problem *p, const char *name, const gmg_array_layout *l)
+{
+  const gmg_layout at = gmg_array_of(p->type, p->n, l, NULL).layout;
+  const size_t pitch[3] = {1, at.row, gmg_pitch(at, 2)}, room[3] = {at.row, at.rows, SIZE_MAX};
+  size_t before = 0;
+  for (int a = 0; a < p->dim; a++) {
+    if (p->halo[a] > SIZE_MAX / 1024 / pitch[a] || (a + 1 < p->dim && p->n[a] + 2 * p->halo[a] > room[a]))
+      return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.halo[%d] = %zu: %s has no room for such layers on both sides of %zu unknowns", a,
+                      p->halo[a], name, p->n[a]);
+    before += p->halo[a] * pitch[a];
+  }
+  if (before > l->first)
+    return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.halo: %s has %zu elements before the first unknown, and the halo %zu", name,
+                    l->first, before);
+  return GMG_OK;
+}
+
 gmg_status gmg_check_layouts(gmg_context *c, const gmg_problem *p)
 {
   const gmg_array_layout *l = &p->coefficient_layout;
@@ -29,6 +47,8 @@ gmg_status gmg_check_layouts(gmg_context *c, const gmg_problem *p)
   for (int a = 0; a < 3; a++) n[a] = p->n[a] + (a < p->dim && p->beta_face[a]);
   GMG_TRY(check_layout(c, p, "f_layout", p->n, &p->f_layout));
   GMG_TRY(check_layout(c, p, "u_layout", p->n, &p->u_layout));
+  GMG_TRY(check_halo(c, p, "f_layout", &p->f_layout));
+  GMG_TRY(check_halo(c, p, "u_layout", &p->u_layout));
   if (p->dim > 2 && p->beta_face[0] && l->plane && !l->row)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.coefficient_layout.plane = %zu: with beta_face it needs a row, too, because the "
                     "rows of these arrays differ in length", l->plane);
@@ -37,6 +57,18 @@ gmg_status gmg_check_layouts(gmg_context *c, const gmg_problem *p)
 
 gmg_array gmg_array_of_f(const gmg_problem *p, const void *f) { return gmg_array_of(p->type, p->n, &p->f_layout, f); }
 gmg_array gmg_array_of_u(const gmg_problem *p, const void *u) { return gmg_array_of(p->type, p->n, &p->u_layout, u); }
+
+/* An array of f or u with its halo. */
+static gmg_array with_halo(const gmg_problem *p, gmg_array x)
+{
+  const size_t before = gmg_offset(x.layout, p->halo[0], p->halo[1], p->halo[2]);
+  x.values = (const char *)x.values - before * gmg_type_traits_of(p->type)->size;
+  for (int a = 0; a < p->dim; a++) x.layout.n[a] += 2 * p->halo[a];
+  return x;
+}
+
+gmg_array gmg_reach_of_f(const gmg_problem *p, const void *f) { return with_halo(p, gmg_array_of_f(p, f)); }
+gmg_array gmg_reach_of_u(const gmg_problem *p, const void *u) { return with_halo(p, gmg_array_of_u(p, u)); }
 
 /* The quotient, rounded down. */
 static long long quotient(long long a, long long b) { return a / b - (a % b < 0); }

@@ -104,6 +104,7 @@ static void describe_choices(const gmg_solver *s, gmg_plan_info *info)
   info->fmg = p->fmg, info->pre = p->pre, info->post = p->post;
   info->max_cycles = p->max_cycles, info->check_every = p->check_every;
   info->halos = s->parts ? p->halos : GMG_HALOS_AUTO;
+  for (int a = 0; a < 3 && s->parts; a++) info->halo[a] = gmg_is_cut(s->part, a) ? (size_t)s->part->ghosts + 1 : 0;
 }
 
 static void describe(const gmg_solver *s, gmg_plan_info *info)

@@ -115,7 +115,7 @@ struct gmg_solver {
   int parts;             /* number of levels that are cut: the first ones, or all of `level`. 0: one process holds all */
   gmg_part *part;        /* [GMG_MAX_LEVELS] this process's part of each */
   struct {
-    void *f, *u, *beta, *sigma, *beta_face[3], *flux_u, *flux[2]; /* with ghosts */
+    void *f, *u, *beta, *sigma, *beta_face[3], *flux_u, *flux[2]; /* with ghosts; f, u: NULL if the caller's arrays have them */
     const void *given_f, *given_u;             /* the caller's */
   } copies;
   struct gmg_solver *whole; /* of the small levels: its finest is the coarsest of `level` */
@@ -328,6 +328,8 @@ int gmg_needs_spectrum(const gmg_problem *p, const gmg_coefficients *found);
 gmg_status gmg_check_layouts(gmg_context *c, const gmg_problem *p);
 gmg_array gmg_array_of_f(const gmg_problem *p, const void *f); /* f, r: of f_layout */
 gmg_array gmg_array_of_u(const gmg_problem *p, const void *u); /* u, z: of u_layout */
+gmg_array gmg_reach_of_f(const gmg_problem *p, const void *f); /* with the halo; f is not NULL */
+gmg_array gmg_reach_of_u(const gmg_problem *p, const void *u);
 int gmg_overlap(gmg_type type, gmg_array a, gmg_array b); /* whether a value of a is one of b */
 
 /* call.c: refuse a public call. Call them before GMG_WITH_DEVICE.

@@ -90,6 +90,8 @@ static gmg_status compare_problems(gmg_context *c, const gmg_problem *now, const
   for (int a = 0; a < before->dim; a++) GMG_TRY(compare_axis(c, now, before, a));
   GMG_TRY(compare_layouts(c, "f_layout", gmg_array_of_f(now, NULL), gmg_array_of_f(before, NULL)));
   GMG_TRY(compare_layouts(c, "u_layout", gmg_array_of_u(now, NULL), gmg_array_of_u(before, NULL)));
+  for (int a = 0; a < before->dim; a++)
+    GMG_TRY(compare(c, a == 0 ? "halo[0]" : a == 1 ? "halo[1]" : "halo[2]", (double)now->halo[a], (double)before->halo[a]));
   GMG_TRY(compare_presence(c, "beta", "an array", now->beta, before->beta));
   GMG_TRY(compare_stencils(c, now->stencil, before->stencil));
   return compare_presence(c, "sigma", "an array", now->sigma, before->sigma);

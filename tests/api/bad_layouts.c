@@ -94,6 +94,40 @@ static void layouts_are_refused(void **state)
   free(info);
 }
 
+/* A halo has room before the first unknown, and between rows and planes. */
+static void halos_without_room_are_refused(void **state)
+{
+  (void)state;
+  static const struct {
+    int dim;
+    gmg_array_layout layout;
+    size_t halo[3];
+    const char *words; /* NULL: there is room */
+  } rows[] = {{1, {0, 0, 3}, {3, 0, 0}, NULL},
+              {1, {0, 0, 2}, {3, 0, 0}, "problem.halo: f_layout has 2 elements before the first unknown, and the halo 3"},
+              {2, {0, 0, 100}, {1, 0, 0}, "problem.halo[0] = 1: f_layout has no room for such layers on both sides of 12 unknowns"},
+              {2, {14, 0, 15}, {1, 1, 0}, NULL},
+              {2, {14, 0, 14}, {1, 1, 0}, "problem.halo: f_layout has 14 elements before the first unknown, and the halo 15"},
+              {3, {14, 154, 999}, {1, 1, 1}, "problem.halo[1] = 1: f_layout has no room for such layers on both sides of 10 unknowns"},
+              {3, {14, 168, 183}, {1, 1, 1}, NULL},
+              {3, {0, 0, 240}, {0, 0, 2}, NULL},
+              {3, {0, 0, 999}, {0, 0, SIZE_MAX}, "problem.halo[2] = 18446744073709551615"}};
+  const gmg_params q = gmg_params_default();
+  gmg_context *c;
+  gmg_plan_info *info = malloc(sizeof *info);
+  assert_int_equal(gmg_context_create_host(1, &c), GMG_OK);
+  for (int i = 0; i < COUNT(rows); i++) {
+    gmg_problem p = problem_of(rows[i].dim, 0);
+    p.f_layout = p.u_layout = rows[i].layout;
+    memcpy(p.halo, rows[i].halo, sizeof p.halo);
+    const gmg_status status = gmg_plan(c, &p, &q, info);
+    if (rows[i].words) says(c, status, GMG_ERR_ARGUMENT, rows[i].words);
+    else assert_ok(c, status);
+  }
+  gmg_context_destroy(c);
+  free(info);
+}
+
 /* The largest layouts that are not refused. A plan reads no array. */
 static void largest_layouts(void **state)
 {
@@ -274,7 +308,7 @@ static void bad_values(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(layouts_are_refused), cmocka_unit_test(largest_layouts),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(layouts_are_refused), cmocka_unit_test(halos_without_room_are_refused), cmocka_unit_test(largest_layouts),
                                      cmocka_unit_test(what_is_not_there_is_not_read), cmocka_unit_test(updates),
                                      cmocka_unit_test(overlaps), cmocka_unit_test(bad_values)};
   return run_selected(tests);

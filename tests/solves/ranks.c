@@ -73,16 +73,12 @@ static job job_of(const ranks_case *k)
   return j;
 }
 
-/* cuts: where each axis is cut; NULL: gmg chooses */
-static void compare(const ranks_case *k, int number, const size_t *const cuts[3], int fmg, gmg_halos halos)
+static void compare_job(const ranks_case *k, int number, job j)
 {
-  job j = job_of(k);
-  const int exact = k->exact && halos == GMG_HALOS_EXACT;
-  j.params.fmg = fmg, j.params.halos = halos;
+  const int exact = k->exact && j.params.halos == GMG_HALOS_EXACT;
   const size_t n = unknowns(&j.problem), *all = j.problem.n;
   double *f = field(n, 1), *x = positive(n, 2), *guess = field(n, 3), *face[3] = {NULL};
   double *wall = field((k->of.n[1] ? k->of.n[1] : 1) * (k->of.n[2] ? k->of.n[2] : 1), 4);
-  for (int a = 0; a < 3; a++) j.cuts[a] = cuts ? cuts[a] : NULL;
   if (!taken(n)) {
     free(f), free(x), free(guess), free(wall);
     return;
@@ -123,6 +119,15 @@ static void compare(const ranks_case *k, int number, const size_t *const cuts[3]
   for (int a = 0; a < 3; a++) free(face[a]);
 }
 
+/* cuts: where each axis is cut; NULL: gmg chooses */
+static void compare(const ranks_case *k, int number, const size_t *const cuts[3], int fmg, gmg_halos halos)
+{
+  job j = job_of(k);
+  for (int a = 0; a < 3; a++) j.cuts[a] = cuts ? cuts[a] : NULL;
+  j.params.fmg = fmg, j.params.halos = halos;
+  compare_job(k, number, j);
+}
+
 static void all_cuts_solve_alike(void **state)
 {
   (void)state;
@@ -156,6 +161,45 @@ static void asynchronous_halos_converge_alike(void **state)
   (void)state;
   for (int i = 0; i < COUNT(cases); i++)
     if (cases[i].of.n[0] > 30 && (!SANITIZED || i % 3 == 1)) compare(&cases[i], i, NULL, 0, GMG_HALOS_ASYNC);
+}
+
+static size_t saved[MOST_RANKS]; /* bytes that a solver needs less because arrays have halos */
+
+static gmg_status find_saved(const job *j, int rank, gmg_context *c, gmg_solver *s, const gmg_problem *mine, const double *f, double *u)
+{
+  gmg_plan_info with, without;
+  gmg_problem p = *mine;
+  (void)s, (void)f, (void)u;
+  memset(p.halo, 0, sizeof p.halo);
+  if (gmg_plan(c, mine, &j->params, &with) || gmg_plan(c, &p, &j->params, &without)) return GMG_ERR_IO;
+  saved[rank] = without.bytes - with.bytes;
+  return j->status[rank];
+}
+
+/* Arrays with a halo: some that gmg works in, some whose halo is too thin or across the wrong axis, some with gaps between rows. */
+static void arrays_may_have_halos(void **state)
+{
+  static const struct {
+    int number; /* of a row of cases[] */
+    gmg_halos halos;
+    size_t halo[3];
+    int needs_no_copy;
+  } rows[] = {{0, GMG_HALOS_ASYNC, {7, 0, 0}, 0},  {1, GMG_HALOS_EXACT, {0, 0, 3}, 0}, {2, GMG_HALOS_EXACT, {2, 1, 9}, 0},
+              {3, GMG_HALOS_EXACT, {0, 0, 20}, 1}, {9, GMG_HALOS_ASYNC, {0, 7, 0}, 1}, {8, GMG_HALOS_ASYNC, {9, 9, 0}, 0},
+              {10, GMG_HALOS_EXACT, {5, 0, 0}, 1}, {14, GMG_HALOS_ASYNC, {0, 0, 9}, 1}, {11, GMG_HALOS_ASYNC, {17, 0, 0}, 1},
+              {14, GMG_HALOS_EXACT, {0, 0, 4}, 1},  {14, GMG_HALOS_EXACT, {0, 0, 3}, 0}};
+  (void)state;
+  for (int i = 0; i < COUNT(rows); i++) {
+    const int n = rows[i].number;
+    job j = job_of(&cases[n]);
+    j.params.halos = rows[i].halos;
+    memcpy(j.halo, rows[i].halo, sizeof j.halo);
+    j.then = find_saved;
+    if (SANITIZED && i != 4) continue;
+    compare_job(&cases[n], n, j);
+    for (int r = 0; r < cases[n].ranks; r++)
+      if ((saved[r] > 0) != rows[i].needs_no_copy) fail_msg("row %d, rank %d: saves %zu bytes", i, r, saved[r]);
+  }
 }
 
 /* --- update --------------------------------------------------------------------------------------------------------------------- */
@@ -436,6 +480,7 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(cuts_may_be_anywhere),
                                      cmocka_unit_test(full_multigrid_starts_alike),
                                      cmocka_unit_test(asynchronous_halos_converge_alike),
+                                     cmocka_unit_test(arrays_may_have_halos),
                                      cmocka_unit_test(an_update_reaches_all_levels),
                                      cmocka_unit_test(fluxes_are_those_of_one_process),
                                      cmocka_unit_test(the_plan_is_that_of_the_whole_grid),

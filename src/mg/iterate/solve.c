@@ -303,7 +303,7 @@ static void fill_report(const gmg_solver *s, const gmg_progress *p, double secon
 static gmg_status check_call(gmg_solver *s, const void *f, const void *u)
 {
   if (!f || !u) return gmg_fail(s->context, GMG_ERR_ARGUMENT, "%s is NULL", f ? "u" : "f");
-  if (gmg_overlap(s->problem.type, gmg_array_of_f(&s->mine, f), gmg_array_of_u(&s->mine, u)))
+  if (gmg_overlap(s->problem.type, gmg_reach_of_f(&s->mine, f), gmg_reach_of_u(&s->mine, u)))
     return gmg_fail(s->context, GMG_ERR_ARGUMENT, "u = %p overlaps f = %p", u, f);
   return gmg_check_usable(s, "gmg_solve");
 }

@@ -4,6 +4,30 @@
 
 static int has_parts(const gmg_solver *s) { return s->parts > 0; }
 
+/* Elements before the first own unknown of a field of the finest level. */
+static size_t before_own(const gmg_solver *s)
+{
+  const gmg_part *p = &s->part[0];
+  size_t box[3];
+  for (int a = 0; a < 3; a++) box[a] = gmg_own_span(p, a).n;
+  return gmg_offset(gmg_layout_packed(box), p->own[0][0], p->own[1][0], p->own[2][0]);
+}
+
+/* Whether an array of the caller contains the box of the finest level, ghosts included, without gaps. */
+static int contains_box(const gmg_solver *s, gmg_layout l)
+{
+  const gmg_part *p = &s->part[0];
+  const size_t pitch[3] = {l.row, l.rows, 0};
+  for (int a = 0; a < s->problem.dim; a++) {
+    const size_t box = gmg_own_span(p, a).n, below = p->own[a][0], above = box - p->own[a][1], halo = s->mine.halo[a];
+    if (below > halo || above > halo || (a + 1 < s->problem.dim && pitch[a] != box)) return 0;
+  }
+  return 1;
+}
+
+/* The box that contains an array of the caller. */
+static void *box_around(const gmg_solver *s, const void *own) { return (char *)own - before_own(s) * s->exec.real_size; }
+
 /* The own unknowns of a copy on the finest level, with `extra` more along an axis: faces. */
 static gmg_array own_of(const gmg_solver *s, const void *copy, int axis, size_t extra)
 {
@@ -52,8 +76,10 @@ gmg_status gmg_create_copies(gmg_solver *s)
   const gmg_operator *A = &s->finest->A;
   const gmg_problem *p = &s->problem;
   if (!has_parts(s)) return GMG_OK;
-  GMG_TRY(gmg_create_field(&s->exec, "f with ghosts", A->cells, &s->copies.f));
-  GMG_TRY(gmg_create_field(&s->exec, "u with ghosts", A->cells, &s->copies.u));
+  if (!contains_box(s, gmg_array_of_f(&s->mine, NULL).layout))
+    GMG_TRY(gmg_create_field(&s->exec, "f with ghosts", A->cells, &s->copies.f));
+  if (!contains_box(s, gmg_array_of_u(&s->mine, NULL).layout))
+    GMG_TRY(gmg_create_field(&s->exec, "u with ghosts", A->cells, &s->copies.u));
   if (p->beta) GMG_TRY(create_ones(s, "beta with ghosts", A->cells, &s->copies.beta));
   if (p->sigma) GMG_TRY(create_ones(s, "sigma with ghosts", A->cells, &s->copies.sigma));
   for (int a = 0; a < p->dim && p->beta_face[0]; a++)
@@ -66,6 +92,10 @@ const void *gmg_take_f(gmg_solver *s, const void *f)
   if (!has_parts(s)) return f;
   const gmg_array from = {gmg_array_of_f(&s->mine, NULL).layout, 0, f};
   s->copies.given_f = f;
+  if (!s->copies.f) { /* its ghosts may be anything */
+    gmg_exchange(&s->exec, &s->finest->A, box_around(s, f));
+    return box_around(s, f);
+  }
   take(s, from, 0, 0, s->copies.f);
   return s->copies.f;
 }
@@ -75,6 +105,7 @@ void *gmg_take_u(gmg_solver *s, const void *u)
   if (!has_parts(s)) return (void *)u;
   const gmg_array from = {gmg_array_of_u(&s->mine, NULL).layout, 0, u};
   s->copies.given_u = u;
+  if (!s->copies.u) return box_around(s, u);
   take(s, from, 0, 0, s->copies.u);
   return s->copies.u;
 }
@@ -103,18 +134,28 @@ void gmg_give_faces(const gmg_solver *s, int axis, void *const faces[2], void *c
   }
 }
 
-void *gmg_place_of_u(gmg_solver *s, void *u) { return has_parts(s) ? s->copies.u : u; }
+void *gmg_place_of_u(gmg_solver *s, void *u)
+{
+  if (!has_parts(s)) return u;
+  return s->copies.u ? s->copies.u : box_around(s, u);
+}
+
+void *gmg_place_of_r(const gmg_solver *s, const void *f_eff, void *r)
+{
+  if (!has_parts(s)) return r;
+  return !s->copies.f ? box_around(s, r) : f_eff == s->f_eff ? s->copies.f : s->f_eff;
+}
 
 void gmg_give_u(const gmg_solver *s, const void *copy, void *u)
 {
   const gmg_array to = {gmg_array_of_u(&s->mine, NULL).layout, 0, u};
-  if (has_parts(s)) give(s, copy, to);
+  if (has_parts(s) && s->copies.u) give(s, copy, to);
 }
 
 void gmg_give_f(const gmg_solver *s, const void *copy, void *r)
 {
   const gmg_array to = {gmg_array_of_f(&s->mine, NULL).layout, 0, r};
-  if (has_parts(s)) give(s, copy, to);
+  if (has_parts(s) && s->copies.f) give(s, copy, to);
 }
 
 gmg_problem gmg_with_ghosts(gmg_solver *s, const gmg_problem *p)

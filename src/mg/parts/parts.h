@@ -17,12 +17,14 @@ void gmg_disconnect_parts(gmg_solver *s); /* also if it was not connected */
 /* same.c. Refuses arguments that differ between processes. The text names the first one, with both values. */
 gmg_status gmg_check_same(gmg_context *c, const gmg_problem *p, const gmg_params *params);
 
-/* arrays.c. The caller's arrays contain a process's own unknowns. In several processes a solver works on copies with ghosts; alone
-   it works on the caller's arrays. Pointers are to unknown (0, 0, 0). */
+/* arrays.c. The caller's arrays contain a process's own unknowns. In several processes a solver works on copies with ghosts, or
+   in arrays that have ghosts themselves (gmg_problem::halo); alone it works in the caller's arrays. Pointers are to unknown
+   (0, 0, 0): the callers' to the first own one, the others to the first of the box. */
 gmg_status gmg_create_copies(gmg_solver *s);
 const void *gmg_take_f(gmg_solver *s, const void *f);
 void *gmg_take_u(gmg_solver *s, const void *u); /* the current values are copied */
 void *gmg_place_of_u(gmg_solver *s, void *u);   /* the current values are not needed */
+void *gmg_place_of_r(const gmg_solver *s, const void *f_eff, void *r); /* a residual. f_eff: an operand, which stays */
 const void *gmg_copy_of_u(gmg_solver *s, const void *u); /* another copy than that of a solve, which may be running */
 gmg_status gmg_create_room_for_flux(gmg_solver *s); /* in the first gmg_flux(): most programs never call it */
 /* Where fluxes and gradients across an axis are computed, and their way to the caller's arrays; NULL: not wanted. */
