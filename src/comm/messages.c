@@ -47,12 +47,14 @@ static void unpack(size_t size, const size_t extents[3], const gmg_box_of_values
 }
 
 /* Exchanges the planes across an axis: first downwards, so that the lowest planes of a part become ghosts above the lower part. */
-static void exchange_axis(const gmg_exec *e, const gmg_part *p, const size_t extents[3], int axis, size_t extra, void *x)
+static void exchange_axis(const gmg_exec *e, const gmg_part *p, const size_t extents[3], int axis, size_t extra, int layers,
+                          void *x)
 {
   const gmg_transport *t = &e->context->ranks->transport;
   const size_t size = e->real_size;
   for (int side = 0; side < 2; side++) {
-    const gmg_link to = gmg_link_of(p, extents, axis, side, extra), from = gmg_link_of(p, extents, axis, !side, extra);
+    const gmg_link to = gmg_link_of(p, extents, axis, side, extra, layers);
+    const gmg_link from = gmg_link_of(p, extents, axis, !side, extra, layers);
     pack(size, extents, &to.send, x, p->mail->send);
     t->shift(t->data, to.rank, p->mail->send, gmg_values_of(&to.send) * size, from.rank, p->mail->receive,
              gmg_values_of(&from.receive) * size);
@@ -60,7 +62,7 @@ static void exchange_axis(const gmg_exec *e, const gmg_part *p, const size_t ext
   }
 }
 
-static void exchange(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, const void *x)
+static void exchange(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, int layers, const void *x)
 {
   const gmg_part *p = A->part;
   size_t extents[3];
@@ -68,7 +70,7 @@ static void exchange(const gmg_exec *e, const gmg_operator *A, gmg_location loca
   gmg_extents_of(A->n, location, axis, extents);
   for (int a = 0; a < A->dim; a++)
     if (gmg_is_cut(p, a) && !(location == GMG_AT_WALL && a == axis))
-      exchange_axis(e, p, extents, a, location == GMG_AT_FACES && a == axis, (void *)x);
+      exchange_axis(e, p, extents, a, location == GMG_AT_FACES && a == axis, layers, (void *)x);
 }
 
 static void gather(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, const void *x, void *whole)

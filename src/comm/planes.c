@@ -20,11 +20,12 @@ static int neighbour(const gmg_part *p, int axis, int step)
   return (at[2] * p->parts[1] + at[1]) * p->parts[0] + at[0];
 }
 
-/* Planes of ghosts below (side 0) or above the unknowns of part c. */
-static size_t ghosts_of(const gmg_part *p, int axis, int c, int side)
+/* Planes of ghosts below (side 0) or above the unknowns of part c, `layers` at most. */
+static size_t ghosts_of(const gmg_part *p, int axis, int c, int side, int layers)
 {
   const gmg_span s = gmg_span_of_part(p, axis, c);
-  return (size_t)(side ? s.first + (long)s.n - (long)p->cut[axis][c + 1] : (long)p->cut[axis][c] - s.first);
+  const long all = side ? s.first + (long)s.n - (long)p->cut[axis][c + 1] : (long)p->cut[axis][c] - s.first;
+  return (size_t)(all < layers ? all : layers);
 }
 
 /* The part of an array between two planes of an axis. */
@@ -35,14 +36,14 @@ static gmg_box_of_values planes_of(const size_t extents[3], int axis, size_t fir
   return b;
 }
 
-gmg_link gmg_link_of(const gmg_part *p, const size_t extents[3], int axis, int side, size_t extra)
+gmg_link gmg_link_of(const gmg_part *p, const size_t extents[3], int axis, int side, size_t extra, int layers)
 {
   const int parts = p->parts[axis], other = (p->at[axis] + (side ? 1 : parts - 1)) % parts;
   const size_t *own = p->own[axis];
   gmg_link l = {.rank = neighbour(p, axis, side ? 1 : -1)};
   if (l.rank < 0) return l;
-  const size_t theirs = ghosts_of(p, axis, other, !side) + (side ? 0 : extra);
-  const size_t mine = ghosts_of(p, axis, p->at[axis], side) + (side ? extra : 0);
+  const size_t theirs = ghosts_of(p, axis, other, !side, layers) + (side ? 0 : extra);
+  const size_t mine = ghosts_of(p, axis, p->at[axis], side, layers) + (side ? extra : 0);
   l.send = planes_of(extents, axis, side ? own[1] - theirs : own[0], theirs);
   l.receive = planes_of(extents, axis, side ? own[1] : own[0] - mine, mine);
   return l;

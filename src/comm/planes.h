@@ -22,8 +22,9 @@ typedef struct gmg_link {
 void gmg_extents_of(const size_t n[3], gmg_location location, int axis, size_t extents[3]);
 
 /* The neighbour below (side 0) or above along an axis. extents: of the array. extra: 1 if there is one more value than unknowns
-   along the axis. The face between two parts is the lowest of the upper one, and the lower one gets it, too. */
-gmg_link gmg_link_of(const gmg_part *p, const size_t extents[3], int axis, int side, size_t extra);
+   along the axis. The face between two parts is the lowest of the upper one, and the lower one gets it, too. layers: of ghosts, at
+   most. */
+gmg_link gmg_link_of(const gmg_part *p, const size_t extents[3], int axis, int side, size_t extra, int layers);
 
 /* The values that the part of a process contributes to the whole array, as a box in it. */
 gmg_box_of_values gmg_own_box_of(const gmg_part *p, int rank, gmg_location location, int axis);

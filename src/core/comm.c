@@ -1,9 +1,9 @@
 /* The table of neighbours for one process: there is nobody to exchange with. Used by the contexts. */
 #include "comm.h"
 
-static void exchange(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, const void *x)
+static void exchange(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, int layers, const void *x)
 {
-  (void)e, (void)A, (void)location, (void)axis, (void)x;
+  (void)e, (void)A, (void)location, (void)axis, (void)layers, (void)x;
 }
 
 static void reduce(const gmg_exec *e, int count, double *values) { (void)e, (void)count, (void)values; }

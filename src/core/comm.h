@@ -4,8 +4,9 @@
    Each process holds a part of every level (part.h), in fields with ghost planes: copies of its neighbours' outermost planes. All
    processes make the same calls in the same order. The state of an implementation belongs to the context, like a device.
 
-   Ghosts. Whoever calls an operation that reads neighbours exchanges the fields that it reads, immediately before. An operation
-   writes the planes of its own process, and leaves the ghosts of what it writes stale. What an operation reads between two of its
+   Ghosts. Whoever calls an operation that reads neighbours exchanges the fields that it reads, immediately before: all layers for
+   the legs of a cycle, and one layer for residuals, which are computed on own unknowns. Right-hand sides are exchanged where they
+   are written, because a cycle reads them several times. An operation writes the planes of its own process, and leaves the ghosts of what it writes stale. What an operation reads between two of its
    own steps, it computes on ghosts, too:
    - a sweep relaxes ghosts again instead of asking for them after every step or colour. It reads u in as many layers as it relaxes,
      and f in one less. The number of ghost planes follows from the smoother's parameters (gmg_builtin_smoother::ghosts). Sweeps
@@ -39,6 +40,8 @@
    wall across an axis. */
 typedef enum { GMG_AT_UNKNOWNS, GMG_AT_FACES, GMG_AT_WALL } gmg_location;
 
+enum { GMG_ALL_LAYERS = 1 << 20 };
+
 struct gmg_part;
 
 struct gmg_comm_ops {
@@ -52,10 +55,10 @@ struct gmg_comm_ops {
   gmg_status (*connect)(gmg_exec *e, struct gmg_part *p);
   /* Undoes connect(), before the memory of the level is released. Called by all processes at once. NULL: there is nothing to do. */
   void (*disconnect)(gmg_exec *e, struct gmg_part *p);
-  /* Fills all ghosts of x, an array on the grid of A, from the neighbours that own them. Values are of e's type, whatever A's is.
-     axis: the axis across which the faces or the wall lie. All processes call it; x is NULL in a process that does not have the
+  /* Fills ghosts of x, an array on the grid of A, from the neighbours that own them. Values are of e's type, whatever A's is.
+     axis: the axis across which the faces or the wall lie. layers: those next to own unknowns; GMG_ALL_LAYERS: all. All processes call it; x is NULL in a process that does not have the
      wall. Only ghosts are written, so x may be const for all other code. Only enqueues on a device, and can be recorded. */
-  void (*exchange)(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, const void *x);
+  void (*exchange)(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, int layers, const void *x);
   /* Replaces each value in host memory by its sum over all processes, the same bits on all of them. NaN and infinity stay. */
   void (*sum)(const gmg_exec *e, int count, double *values);
   /* Replaces each value in host memory by the largest over all processes. NaN may be lost. */
@@ -78,17 +81,23 @@ extern const gmg_comm_ops gmg_comm_alone; /* one process */
 /* x: a field of A's level. */
 static inline void gmg_exchange(const gmg_exec *e, const gmg_operator *A, const void *x)
 {
-  e->comm->exchange(e, A, GMG_AT_UNKNOWNS, 0, x);
+  e->comm->exchange(e, A, GMG_AT_UNKNOWNS, 0, GMG_ALL_LAYERS, x);
+}
+
+/* For operations that read direct neighbours of own unknowns. */
+static inline void gmg_exchange_one_layer(const gmg_exec *e, const gmg_operator *A, const void *x)
+{
+  e->comm->exchange(e, A, GMG_AT_UNKNOWNS, 0, 1, x);
 }
 
 static inline void gmg_exchange_faces(const gmg_exec *e, const gmg_operator *A, int axis, const void *x)
 {
-  e->comm->exchange(e, A, GMG_AT_FACES, axis, x);
+  e->comm->exchange(e, A, GMG_AT_FACES, axis, GMG_ALL_LAYERS, x);
 }
 
 static inline void gmg_exchange_wall(const gmg_exec *e, const gmg_operator *A, int axis, const void *x)
 {
-  e->comm->exchange(e, A, GMG_AT_WALL, axis, x);
+  e->comm->exchange(e, A, GMG_AT_WALL, axis, GMG_ALL_LAYERS, x);
 }
 
 /* Whether several processes share each grid. */

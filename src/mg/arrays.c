@@ -30,8 +30,8 @@ static gmg_status check_halo(gmg_context *c, const gmg_problem *p, const char *n
   size_t before = 0;
   for (int a = 0; a < p->dim; a++) {
     if (p->halo[a] > SIZE_MAX / 1024 / pitch[a] || (a + 1 < p->dim && p->n[a] + 2 * p->halo[a] > room[a]))
-      return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.halo[%d] = %zu: %s has no room for such layers on both sides of %zu unknowns", a,
-                      p->halo[a], name, p->n[a]);
+      return gmg_fail(c, GMG_ERR_ARGUMENT, "problem.halo[%d] = %zu: %s has no room for such layers on both sides of %zu unknowns",
+                      a, p->halo[a], name, p->n[a]);
     before += p->halo[a] * pitch[a];
   }
   if (before > l->first)

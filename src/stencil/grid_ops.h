@@ -107,10 +107,10 @@ static inline double gmg_field_norm2(const gmg_exec *e, const gmg_operator *A, c
   return gmg_array_norm2(e, own.layout, own.values);
 }
 
-/* The norm of x from `norm`, which an operation has computed with the ghosts, if there are any. NaN, which tells more, stays. */
+/* The norm of x, from that which an operation has computed with the ghosts, if there are any. Ghosts may be anything. Blocks. */
 static inline double gmg_without_ghosts(const gmg_exec *e, const gmg_operator *A, const void *x, double norm)
 {
-  return A->part && norm == norm ? gmg_field_norm2(e, A, x) : norm;
+  return A->part ? gmg_field_norm2(e, A, x) : norm;
 }
 
 /* Unknowns of the whole level, in all processes. */

@@ -184,10 +184,11 @@ static void arrays_may_have_halos(void **state)
     gmg_halos halos;
     size_t halo[3];
     int needs_no_copy;
-  } rows[] = {{0, GMG_HALOS_ASYNC, {7, 0, 0}, 0},  {1, GMG_HALOS_EXACT, {0, 0, 3}, 0}, {2, GMG_HALOS_EXACT, {2, 1, 9}, 0},
+  } rows[] = {{0, GMG_HALOS_ASYNC, {7, 0, 0}, 0},  {13, GMG_HALOS_EXACT, {0, 9, 0}, 0}, {16, GMG_HALOS_EXACT, {0, 5, 0}, 0},
+               {1, GMG_HALOS_EXACT, {0, 0, 3}, 0}, {2, GMG_HALOS_EXACT, {2, 1, 9}, 0},
               {3, GMG_HALOS_EXACT, {0, 0, 20}, 1}, {9, GMG_HALOS_ASYNC, {0, 7, 0}, 1}, {8, GMG_HALOS_ASYNC, {9, 9, 0}, 0},
               {10, GMG_HALOS_EXACT, {5, 0, 0}, 1}, {14, GMG_HALOS_ASYNC, {0, 0, 9}, 1}, {11, GMG_HALOS_ASYNC, {17, 0, 0}, 1},
-              {14, GMG_HALOS_EXACT, {0, 0, 4}, 1},  {14, GMG_HALOS_EXACT, {0, 0, 3}, 0}};
+              {14, GMG_HALOS_EXACT, {0, 0, 6}, 1},  {14, GMG_HALOS_EXACT, {0, 0, 3}, 0}};
   (void)state;
   for (int i = 0; i < COUNT(rows); i++) {
     const int n = rows[i].number;

@@ -14,6 +14,7 @@
 
 enum { MOST_ARRAYS = 1024 };
 static const void *fresh[MOST_ARRAYS];
+static int fresh_layers[MOST_ARRAYS];
 static int count, exchanges, checks;
 static int inside; /* > 0 inside an operation, which computes on ghosts what it reads between its own steps */
 static char complaint[200];
@@ -25,32 +26,40 @@ static int at(const void *x)
   return i;
 }
 
-static void make_fresh(const void *x)
+static void make_layers_fresh(const void *x, int layers)
 {
-  if (at(x) < count) return;
-  assert_true(count < MOST_ARRAYS);
-  fresh[count++] = x;
+  const int i = at(x);
+  assert_true(count < MOST_ARRAYS && layers > 0);
+  if (i == count) fresh_layers[count++] = 0, fresh[i] = x;
+  if (fresh_layers[i] < layers) fresh_layers[i] = layers;
 }
+
+static void make_fresh(const void *x) { make_layers_fresh(x, GMG_ALL_LAYERS); }
 
 static void writes(const void *x)
 {
   const int i = at(x);
-  if (i < count) fresh[i] = fresh[--count];
+  if (i < count) fresh[i] = fresh[--count], fresh_layers[i] = fresh_layers[count];
 }
 
-static void reads(const char *operation, const char *what, const void *x)
+static void reads_layers(int layers, const char *operation, const char *what, const void *x)
 {
+  const int i = at(x);
   if (inside) return;
   checks++;
-  if (at(x) == count && !complaint[0]) snprintf(complaint, sizeof complaint, "%s reads stale ghosts of %s", operation, what);
+  if ((i == count || fresh_layers[i] < layers) && !complaint[0])
+    snprintf(complaint, sizeof complaint, "%s reads stale ghosts of %s", operation, what);
 }
 
-static void exchange(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, const void *x)
+static void reads(const char *operation, const char *what, const void *x) { reads_layers(GMG_ALL_LAYERS, operation, what, x); }
+static void reads_one_layer(const char *operation, const char *what, const void *x) { reads_layers(1, operation, what, x); }
+
+static void exchange(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, int layers, const void *x)
 {
   assert_true(e && A && A->cells > 0 && (x || location == GMG_AT_WALL)); /* nobody has the values of a periodic wall */
   assert_true(axis >= 0 && axis < A->dim && (location != GMG_AT_UNKNOWNS || axis == 0));
   exchanges++;
-  if (x) make_fresh(x);
+  if (x) make_layers_fresh(x, layers);
 }
 
 static void nobody(const gmg_exec *e, int n, double *values) { (void)e, (void)n, (void)values; }
@@ -161,14 +170,14 @@ static void pad(const gmg_exec *e, const gmg_operator *A, const gmg_faces *faces
 
 static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r)
 {
-  reads("residual", "u", u), reads_coefficients("residual", A);
+  reads_one_layer("residual", "u", u), reads_coefficients("residual", A);
   REAL(op_of(e)->residual(e, A, f, u, r)), writes(r);
 }
 static double measure_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *divisor,
                                gmg_scale *s, void *r, double *f_norm, gmg_wait wait)
 {
   double norm;
-  reads("measure_residual", "u", u), reads_coefficients("measure_residual", A);
+  reads_one_layer("measure_residual", "u", u), reads_coefficients("measure_residual", A);
   REAL_DOUBLE(norm, op_of(e)->measure_residual(e, A, f, u, divisor, s, r, f_norm, wait)), writes(r);
   return norm;
 }
@@ -183,27 +192,27 @@ static double correct_residual(const gmg_exec *e, const gmg_operator *A, gmg_cor
                                gmg_scale *s, void *r, gmg_wait wait)
 {
   double norm;
-  reads("correct_residual", "u", u), reads("correct_residual", "the correction", c.z), reads_coefficients("correct_residual", A);
+  reads_one_layer("correct_residual", "u", u), reads_one_layer("correct_residual", "the correction", c.z), reads_coefficients("correct_residual", A);
   REAL_DOUBLE(norm, op_of(e)->correct_residual(e, A, c, f, u, divisor, s, r, wait)), writes(u), writes(r);
   return norm;
 }
 /* Only a device has this operation. It does what the recorded work of a cycle does. */
 static void loop_residual(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u, gmg_scale *s, void *r)
 {
-  reads("loop_residual", "u", u), reads_coefficients("loop_residual", A);
-  if (c.z) reads("loop_residual", "the correction", c.z);
+  reads_one_layer("loop_residual", "u", u), reads_coefficients("loop_residual", A);
+  if (c.z) reads_one_layer("loop_residual", "the correction", c.z);
   if (c.z) REAL(vector_of(e)->correct(e, A->cells, c, 1, u));
   REAL((void)op_of(e)->measure_residual(e, A, f, u, NULL, s, r, NULL, GMG_ENQUEUE)), writes(u), writes(r);
 }
 static void loop_first_residual(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *divisor,
                                 gmg_scale *s, void *r)
 {
-  reads("loop_first_residual", "u", u), reads_coefficients("loop_first_residual", A);
+  reads_one_layer("loop_first_residual", "u", u), reads_coefficients("loop_first_residual", A);
   REAL((void)op_of(e)->measure_residual(e, A, f, u, divisor, s, r, NULL, GMG_ENQUEUE)), writes(r);
 }
 static void apply(const gmg_exec *e, const gmg_operator *A, const void *u, void *v)
 {
-  reads("apply", "u", u), reads_coefficients("apply", A);
+  reads_one_layer("apply", "u", u), reads_coefficients("apply", A);
   REAL(op_of(e)->apply(e, A, u, v)), writes(v);
 }
 static void over_diagonal(const gmg_exec *e, const gmg_operator *A, const void *f, void *v)
@@ -213,14 +222,14 @@ static void over_diagonal(const gmg_exec *e, const gmg_operator *A, const void *
 static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
 {
   double norm;
-  reads("magnitude", "u", u), reads_coefficients("magnitude", A);
+  reads_one_layer("magnitude", "u", u), reads_coefficients("magnitude", A);
   REAL_DOUBLE(norm, op_of(e)->magnitude(e, A, u));
   return norm;
 }
 static void cg_direction(const gmg_exec *e, const gmg_operator *A, const void *z, gmg_cg_scalars *d, const double *unit, void *p,
                          const void *x, void *q)
 {
-  reads("cg_direction", "the correction", z), reads_coefficients("cg_direction", A);
+  reads_one_layer("cg_direction", "the correction", z), reads_coefficients("cg_direction", A);
   REAL(op_of(e)->cg_direction(e, A, z, d, unit, p, x, q)), writes(q);
 }
 static void restrict_residual(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u, void *r,
@@ -520,7 +529,7 @@ static void a_watched_cycle_finds_fresh_ghosts(void **state)
   for (int i = 0; i < 3; i++) free(arrays[i]);
 }
 
-/* A cycle with asynchronous halos exchanges f of each level that it smooths, once in each visit, and u when it comes back. */
+/* A cycle with asynchronous halos exchanges f of each level that it smooths, and u when it comes back. */
 static void asynchronous_halos_exchange_once(void **state)
 {
   (void)state;
@@ -539,7 +548,7 @@ static void asynchronous_halos_exchange_once(void **state)
       exchanges = 0;
       assert_ok(s.context, gmg_precondition(s.solver, arrays[0], arrays[1]));
       assert_int_equal(s.solver->levels, 3);
-      assert_int_equal(exchanges, kind ? 2 + 2 : 2); /* W: level 1 twice, and u before its second visit */
+      assert_int_equal(exchanges, kind ? 3 : 2); /* W: also u before the second visit to level 1 */
       end_solver(&s);
       for (int i = 0; i < 3; i++) free(arrays[i]);
     }

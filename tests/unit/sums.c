@@ -9,9 +9,9 @@
 
 static int sums;
 
-static void no_exchange(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, const void *x)
+static void no_exchange(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, int layers, const void *x)
 {
-  (void)e, (void)A, (void)location, (void)axis, (void)x;
+  (void)e, (void)A, (void)location, (void)axis, (void)layers, (void)x;
 }
 
 static void twice(const gmg_exec *e, int count, double *values)

@@ -164,7 +164,8 @@ template <class Kernel, class Wide> static void launch(const gmg_exec *e, const 
   else gmg_launch(e, what, kernel, shape, x, values);
 }
 
-static void exchange_axis(const gmg_exec *e, const gmg_part *p, const size_t extents[3], int axis, size_t extra, void *values)
+static void exchange_axis(const gmg_exec *e, const gmg_part *p, const size_t extents[3], int axis, size_t extra, int layers,
+                          void *values)
 {
   const mail *m = p->mail;
   gmg_device *d = gmg_device_of(e);
@@ -172,7 +173,7 @@ static void exchange_axis(const gmg_exec *e, const gmg_part *p, const size_t ext
   gmg_box_of_values send[2], receive[2];
   in.arrived++;
   for (int side = 0; side < 2; side++) {
-    const gmg_link l = gmg_link_of(p, extents, axis, side, extra);
+    const gmg_link l = gmg_link_of(p, extents, axis, side, extra, layers);
     send[side] = l.send, receive[side] = l.receive;
     if (l.rank < 0) continue;
     out.side[side].slots = m->theirs[l.rank].slots[axis][!side], out.side[side].came = m->theirs[l.rank].came[axis][!side];
@@ -182,7 +183,7 @@ static void exchange_axis(const gmg_exec *e, const gmg_part *p, const size_t ext
   launch(e, "receive ghosts", receive_kernel<unsigned>, receive_kernel<uint4>, in, extents, receive, values);
 }
 
-static void exchange(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, const void *x)
+static void exchange(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, int layers, const void *x)
 {
   const gmg_part *p = A->part;
   size_t extents[3];
@@ -192,7 +193,7 @@ static void exchange(const gmg_exec *e, const gmg_operator *A, gmg_location loca
   gmg_extents_of(A->n, location, axis, extents);
   for (int a = 0; a < A->dim; a++)
     if (gmg_is_cut(p, a) && !(location == GMG_AT_WALL && a == axis))
-      exchange_axis(e, p, extents, a, location == GMG_AT_FACES && a == axis, (void *)x);
+      exchange_axis(e, p, extents, a, location == GMG_AT_FACES && a == axis, layers, (void *)x);
 }
 
 /* --- whole levels ------------------------------------------------------------------------------------------------------------- */

@@ -5,7 +5,8 @@
 #include "mg/solver.h"
 
 /* One cycle of the given kind for A u = f, on level l and all coarser ones.
-   - f: field of the level. On the coarsest level it must belong to the level, because the solver may change it.
+   - f: field of the level, with fresh ghosts: a leg that relaxes ghosts again reads f on ghosts (core/comm.h). On the coarsest level it
+     must belong to the level, because the solver may change it.
    - u: field of the level. The guess; with GMG_FROM_ZERO it is not read.
    - to: destination of the smoothed u, or NULL.
    - Returns 1 if the result is in the target; u is then undefined. Returns 0 if it is in u. */
@@ -37,7 +38,6 @@ gmg_refresh *gmg_refresh_of(gmg_halos halos);
 const gmg_legs *gmg_unfused_legs(const gmg_multigrid *m); /* one operation after the other */
 void gmg_agree_on_legs(gmg_multigrid *m, int l); /* in several processes, called by all at once: the same legs on all */
 void gmg_choose_legs(gmg_multigrid *m, int l); /* at create, after the smoother and the maps of level l */
-void gmg_presmooth_restrict(const gmg_multigrid *m, int l, const void *f, void *u, gmg_start start);
 
 /* bottom.c. Create after all levels; update after their values have changed. */
 gmg_status gmg_bottoms_create(gmg_solver *s);

@@ -70,6 +70,7 @@ static void ascend(gmg_solver *s, int l, const void *f, void *u)
   gmg_start_timer(s, l);
   interpolate(s, l, gmg_layout_of(&L->A), u);
   gmg_project(s, s->levels_exec, L, u);
+  gmg_exchange(s->levels_exec, &L->A, f);
   for (int i = 0; i < s->params.fmg; i++) (void)gmg_cycle(&s->mg, l, f, u, s->params.cycle, GMG_FROM_CURRENT, NULL);
 }
 

@@ -103,7 +103,7 @@ static gmg_correction refine(gmg_solver *s, int l, const void *f, void *u)
   for (int i = 0; i < s->params.fmg; i++) {
     if (c.z) gmg_array_correct(&s->exec, at, c, 1, u);
     if (i > 0) {
-      gmg_exchange(&s->exec, &A, u);
+      gmg_exchange_one_layer(&s->exec, &A, u);
       (void)s->op->measure_residual(&s->exec, &A, f, u, divisor, NULL, r, NULL, GMG_ENQUEUE);
     }
     c = gmg_correct(s, l, 1, divisor, 1, at, u);

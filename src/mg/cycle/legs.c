@@ -1,7 +1,7 @@
 /* The legs of a cycle on one level: smoothing and restriction downwards, prolongation and smoothing upwards. A built-in smoother
    may fuse several of these into one pass over memory (smoothers/fused.h). gmg_choose_legs() selects the legs of a level at create.
-   Ghosts of f are exchanged when a leg begins, and those of u before an operation reads them (core/comm.h), unless halos are
-   asynchronous. Called by the cycle; calls the smoother and the transfers. */
+   Ghosts of f are fresh, and those of u are exchanged before an operation reads them (core/comm.h), unless halos are asynchronous.
+   Called by the cycle; calls the smoother and the transfers. */
 #include "cycle.h"
 
 /* --- ghosts of u (params.halos) --------------------------------------------------------------------------------------------- */
@@ -186,16 +186,4 @@ void gmg_agree_on_legs(gmg_multigrid *m, int l)
   double is_plain = m->legs[l] != &gmg_double_buffered_legs;
   m->exec->comm->max(m->exec, 1, &is_plain);
   if (is_plain > 0) m->legs[l] = gmg_unfused_legs(m);
-}
-
-/* --- called by the cycle --------------------------------------------------------------------------------------------------- */
-
-/* The downward leg. Exchanges f for both legs: a leg that relaxes ghosts again reads f on ghosts (core/comm.h), and f does not
-   change between the legs. A singular coarse problem has a solution only if its right-hand side has zero mean, and restriction may
-   change the mean. It is removed at the bottom alone: of 4,585 singular problems 10 took more cycles than with the mean removed on
-   every level, and 14 took fewer. */
-void gmg_presmooth_restrict(const gmg_multigrid *m, int l, const void *f, void *u, gmg_start start)
-{
-  gmg_exchange(m->exec, &m->level[l].A, f);
-  m->legs[l]->presmooth_restrict(m, l, f, u, start);
 }

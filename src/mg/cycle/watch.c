@@ -14,7 +14,7 @@ typedef struct {
 
 static double residual_norm(const gmg_multigrid *m, int l, const void *f, const void *u)
 {
-  gmg_exchange(m->exec, &m->level[l].A, u);
+  gmg_exchange_one_layer(m->exec, &m->level[l].A, u);
   return m->op[l]->measure_residual(m->exec, &m->level[l].A, f, u, NULL, NULL, NULL, NULL, GMG_WAIT);
 }
 
@@ -45,6 +45,7 @@ gmg_watch gmg_watched_cycle(const gmg_multigrid *m, const void *f, void *u, gmg_
     watched.fused[l] = NULL;
     watched.legs[l] = gmg_unfused_legs(m);
   }
+  gmg_exchange(m->exec, &m->level[0].A, f);
   if (m->levels > 1) (void)gmg_cycle(&watched, 0, f, u, kind, GMG_FROM_CURRENT, NULL);
   return seen;
 }

@@ -35,7 +35,7 @@ static double inner(const search *f, const void *x, const void *y)
 static void apply(const search *f, const void *x, void *y)
 {
   const gmg_operator *A = &f->s->level[f->l].A;
-  gmg_exchange(f->s->mg.exec, A, x);
+  gmg_exchange_one_layer(f->s->mg.exec, A, x);
   f->s->mg.op[f->l]->apply(f->s->mg.exec, A, x, y);
 }
 
@@ -43,6 +43,7 @@ static void precondition(const search *f, const void *r, void *z)
 {
   const size_t cells = f->s->level[f->l].A.cells;
   f->s->mg.exec->vector->copy(f->s->mg.exec, cells, r, f->rhs); /* the coarse solver may change its right-hand side */
+  gmg_exchange(f->s->mg.exec, &f->s->level[f->l].A, f->rhs);
   (void)gmg_cycle(&f->s->mg, f->l, f->rhs, z, f->s->params.cycle, GMG_FROM_ZERO, NULL);
 }
 

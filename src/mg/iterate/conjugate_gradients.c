@@ -14,7 +14,7 @@ static void start(gmg_solver *s, gmg_iteration *it)
   GMG_AT_LEVEL(s, 0, "residual");
   gmg_forget_directions(s);
   const gmg_operator A = gmg_operator_on_arrays(s, it->f);
-  gmg_exchange(&s->exec, &A, it->u);
+  gmg_exchange_one_layer(&s->exec, &A, it->u);
   s->op->residual(&s->exec, &A, it->f, it->u, s->krylov.r);
   if (it->wait) it->norm = gmg_field_norm2(&s->exec, &s->finest->A, s->krylov.r);
 }
@@ -40,11 +40,11 @@ static void cycle(gmg_solver *s, gmg_iteration *it, int count)
   gmg_start_timer(s, 0);
   gmg_project(s, e, L, z); /* otherwise u drifts */
   s->grid->cg_beta(e, A, z, flexible ? q : r, flexible, s->cg, NULL);
-  gmg_exchange(e, A, z); /* p's ghosts follow from it */
+  gmg_exchange_one_layer(e, A, z); /* p's ghosts follow from it */
   s->op->cg_direction(e, A, z, s->cg, NULL, p, r, q);
   it->has_direction = 1;
   const double norm = gmg_array_cg_update(e, s->layouts.u, s->cg, p, q, it->u, r, it->wait);
-  it->norm = gmg_without_ghosts(e, A, r, norm);
+  it->norm = it->wait == GMG_WAIT ? gmg_without_ghosts(e, A, r, norm) : norm;
 }
 
 static int can_loop(const gmg_solver *s, const gmg_iteration *it)

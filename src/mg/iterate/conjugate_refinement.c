@@ -6,6 +6,7 @@
 
 static void cycle_from_zero(gmg_solver *s, const void *f, void *u)
 {
+  gmg_exchange(s->levels_exec, &s->level[0].A, f);
   (void)gmg_cycle(&s->mg, 0, f, u, s->params.cycle, GMG_FROM_ZERO, NULL);
 }
 
@@ -26,7 +27,7 @@ static void next_direction(gmg_solver *s)
   gmg_start_timer(s, 0);
   gmg_project(s, e, L, L->u); /* otherwise u drifts */
   s->mg.grid->cg_beta(e, &L->A, L->u, flexible ? q : r, flexible, s->cg, divisor);
-  gmg_exchange(e, &L->A, L->u); /* p's ghosts follow from it */
+  gmg_exchange_one_layer(e, &L->A, L->u); /* p's ghosts follow from it */
   s->mg.op[0]->cg_direction(e, &L->A, L->u, s->cg, divisor, p, r, q);
 }
 

@@ -19,7 +19,7 @@ double gmg_norm_bound(const gmg_solver *s, const gmg_operator *A)
 
 double gmg_floor_of(gmg_solver *s, const void *u)
 {
-  gmg_exchange(&s->exec, &s->finest->A, u);
+  gmg_exchange_one_layer(&s->exec, &s->finest->A, u);
   const gmg_operator A = gmg_operator_on_arrays(s, s->f_eff);
   return unit_roundoff(s->problem.type) * s->op->magnitude(&s->exec, &A, u);
 }

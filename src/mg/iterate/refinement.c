@@ -19,7 +19,7 @@ static double measure(gmg_solver *s, gmg_iteration *it, const double *divisor, v
 {
   GMG_AT_LEVEL(s, 0, "residual");
   const gmg_operator A = gmg_operator_on_arrays(s, it->f);
-  gmg_exchange(&s->exec, &A, it->u);
+  gmg_exchange_one_layer(&s->exec, &A, it->u);
   return s->op->measure_residual(&s->exec, &A, it->f, it->u, divisor, &s->scales->residual, low, f_norm, wait);
 }
 
@@ -64,8 +64,8 @@ static double residual(gmg_solver *s, gmg_iteration *it, double *f_norm)
 /* Called before an operation that corrects u and computes its residual. It adds the correction on ghosts, too. */
 static void exchange_corrected(const gmg_solver *s, gmg_correction c, const void *u)
 {
-  gmg_exchange(&s->exec, &s->finest->A, u);
-  if (c.z) gmg_exchange(s->levels_exec, &s->level[0].A, c.z);
+  gmg_exchange_one_layer(&s->exec, &s->finest->A, u);
+  if (c.z) gmg_exchange_one_layer(s->levels_exec, &s->level[0].A, c.z);
 }
 
 /* Adds the correction to u. If the residual is measured, also stores it, divided by divisor[0]. */
@@ -122,7 +122,7 @@ static void loop(gmg_solver *s, const void *f, void *u)
   const gmg_operator A = gmg_operator_on_arrays(s, f);
   const int with_first = gmg_loop_measures_first(s);
   if (with_first) {
-    gmg_exchange(&s->exec, &A, u);
+    gmg_exchange_one_layer(&s->exec, &A, u);
     s->op->loop_first_residual(&s->exec, &A, f, u, &s->scales->one, &s->scales->residual, s->level[0].f);
   }
   s->exec.graph->loop_body_begin(s->context, with_first);

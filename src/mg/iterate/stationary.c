@@ -8,7 +8,7 @@ double gmg_true_residual(gmg_solver *s, const gmg_iteration *it, double *f_norm)
 {
   GMG_AT_LEVEL(s, 0, "residual");
   const gmg_operator A = gmg_operator_on_arrays(s, it->f);
-  gmg_exchange(&s->exec, &A, it->u);
+  gmg_exchange_one_layer(&s->exec, &A, it->u);
   return s->op->measure_residual(&s->exec, &A, it->f, it->u, NULL, NULL, NULL, f_norm, GMG_WAIT);
 }
 
@@ -46,13 +46,13 @@ static void loop(gmg_solver *s, const void *f, void *u)
   const int with_first = gmg_loop_measures_first(s);
   const gmg_correction none = {.z = NULL};
   if (with_first) {
-    gmg_exchange(&s->exec, &A, u);
+    gmg_exchange_one_layer(&s->exec, &A, u);
     s->op->loop_first_residual(&s->exec, &A, f, u, NULL, NULL, NULL);
   }
   s->exec.graph->loop_body_begin(s->context, with_first);
   gmg_improve(s, f, u);
   gmg_loop_project_u(s, u);
-  gmg_exchange(&s->exec, &A, u);
+  gmg_exchange_one_layer(&s->exec, &A, u);
   s->op->loop_residual(&s->exec, &A, none, f, u, NULL, NULL);
 }
 
@@ -81,6 +81,7 @@ void gmg_cycle_from_zero(gmg_solver *s, const void *r, void *z)
     s->vector->copy(&s->exec, s->level[0].A.cells, r, s->level[0].f);
     r = s->level[0].f;
   }
+  gmg_exchange(&s->exec, &s->level[0].A, r);
   (void)gmg_cycle(&s->mg, 0, r, z, s->params.cycle, GMG_FROM_ZERO, NULL);
 }
 
@@ -98,7 +99,7 @@ static void begin_watch(gmg_solver *s, gmg_iteration *it, int finite, const void
   gmg_level *L = &s->level[0];
   if (!s->in_place) { /* the cycle is one for a correction */
     const gmg_operator A = gmg_operator_on_arrays(s, it->f);
-    gmg_exchange(&s->exec, &A, it->u);
+    gmg_exchange_one_layer(&s->exec, &A, it->u);
     if (finite) s->op->residual(&s->exec, &A, it->f, it->u, L->f);
     else s->vector->fill(&s->exec, cells, 0, L->f);
     s->vector->fill(&s->exec, cells, finite ? 0 : 1, L->u);

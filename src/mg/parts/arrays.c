@@ -87,13 +87,13 @@ gmg_status gmg_create_copies(gmg_solver *s)
   return GMG_OK;
 }
 
-const void *gmg_take_f(gmg_solver *s, const void *f)
+const void *gmg_take_f(gmg_solver *s, const void *f, int with_ghosts)
 {
   if (!has_parts(s)) return f;
   const gmg_array from = {gmg_array_of_f(&s->mine, NULL).layout, 0, f};
   s->copies.given_f = f;
-  if (!s->copies.f) { /* its ghosts may be anything */
-    gmg_exchange(&s->exec, &s->finest->A, box_around(s, f));
+  if (!s->copies.f) {
+    if (with_ghosts) gmg_exchange(&s->exec, &s->finest->A, box_around(s, f));
     return box_around(s, f);
   }
   take(s, from, 0, 0, s->copies.f);
