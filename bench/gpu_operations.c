@@ -31,7 +31,7 @@ static void one_pass(gmg_solver *s)
 }
 
 /* The downward leg of the cycle: a smoothing step, and the restriction of the residual. */
-static void down_leg(gmg_solver *s) { gmg_presmooth_restrict(&s->mg, 0, fields.f, fields.u, GMG_FROM_CURRENT); }
+static void down_leg(gmg_solver *s) { s->mg.legs[0]->presmooth_restrict(&s->mg, 0, fields.f, fields.u, GMG_FROM_CURRENT); }
 
 static void operation_row(const char *name, bench_gpu_run *r, const double *f, double *u, void (*operation)(gmg_solver *s),
                           double bytes, const char *extra)

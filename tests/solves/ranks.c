@@ -73,7 +73,8 @@ static job job_of(const ranks_case *k)
   return j;
 }
 
-static void compare_job(const ranks_case *k, int number, job j)
+/* Returns 0 if the case is left out. */
+static int compare_job(const ranks_case *k, int number, job j)
 {
   const int exact = k->exact && j.params.halos == GMG_HALOS_EXACT;
   const size_t n = unknowns(&j.problem), *all = j.problem.n;
@@ -81,7 +82,7 @@ static void compare_job(const ranks_case *k, int number, job j)
   double *wall = field((k->of.n[1] ? k->of.n[1] : 1) * (k->of.n[2] ? k->of.n[2] : 1), 4);
   if (!taken(n)) {
     free(f), free(x), free(guess), free(wall);
-    return;
+    return 0;
   }
   j.f = f, j.guess = guess, j.u = field(n, 0), j.z = field(n, 0), j.r = field(n, 0);
   if (k->with == BETA) j.beta = x;
@@ -117,6 +118,7 @@ static void compare_job(const ranks_case *k, int number, job j)
   end_alone(&one);
   free(f), free(x), free(guess), free(wall), free(j.u), free(j.z), free(j.r);
   for (int a = 0; a < 3; a++) free(face[a]);
+  return 1;
 }
 
 /* cuts: where each axis is cut; NULL: gmg chooses */
@@ -125,7 +127,7 @@ static void compare(const ranks_case *k, int number, const size_t *const cuts[3]
   job j = job_of(k);
   for (int a = 0; a < 3; a++) j.cuts[a] = cuts ? cuts[a] : NULL;
   j.params.fmg = fmg, j.params.halos = halos;
-  compare_job(k, number, j);
+  (void)compare_job(k, number, j);
 }
 
 static void all_cuts_solve_alike(void **state)
@@ -197,7 +199,7 @@ static void arrays_may_have_halos(void **state)
     memcpy(j.halo, rows[i].halo, sizeof j.halo);
     j.then = find_saved;
     if (SANITIZED && i != 4) continue;
-    compare_job(&cases[n], n, j);
+    if (!compare_job(&cases[n], n, j)) continue;
     for (int r = 0; r < cases[n].ranks; r++)
       if ((saved[r] > 0) != rows[i].needs_no_copy) fail_msg("row %d, rank %d: saves %zu bytes", i, r, saved[r]);
   }
