@@ -11,7 +11,7 @@ extern "C" {
 #include "comm/ranks.h"
 }
 
-#include "core/cuda/device.h"
+#include "core/cuda/pdl.cuh"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static lines lines_of(const size_t extents[3], const gmg_box_of_values *b, size_
   return l;
 }
 
-static __device__ __forceinline__ size_t words_of(const lines &l) { return l.width * l.n[0] * l.n[1]; }
+static __host__ __device__ __forceinline__ size_t words_of(const lines &l) { return l.width * l.n[0] * l.n[1]; }
 
 /* Calls body(place in the field, place in the message) for all words. */
 template <class Body> static __device__ __forceinline__ void for_words(const lines &l, Body body)
@@ -91,7 +91,7 @@ static __device__ __forceinline__ int is_last(unsigned *arrived)
 
 /* --- ghosts ------------------------------------------------------------------------------------------------------------------ */
 
-/* What crosses an axis in one direction. came = NULL: nothing. */
+/* What crosses an axis in one direction on one side. came = NULL: nothing. */
 typedef struct {
   lines values;
   char *slots;
@@ -102,12 +102,13 @@ typedef struct {
   way side[2];
   size_t bytes; /* of a slot */
   counter *done;
-  unsigned *arrived;
+  unsigned *arrived; /* thread blocks that have sent, or read */
   int *silent;
 } crossing;
 
 template <class Word> static __global__ void send_kernel(crossing x, const Word *values)
 {
+  gmg_wait_for_predecessor();
   const counter number = *x.done + 1;
   const size_t slot = number % 2 * x.bytes;
   for (int side = 0; side < 2; side++)
@@ -117,12 +118,14 @@ template <class Word> static __global__ void send_kernel(crossing x, const Word 
     if (x.side[side].came) gmg_store_release_system(x.side[side].came, number);
 }
 
+/* Waits for the neighbours while its predecessor, which sends, is at work. */
 template <class Word> static __global__ void receive_kernel(crossing x, Word *values)
 {
-  const counter number = *x.done + 1;
+  const counter number = __ldcg(x.done) + 1;
   const size_t slot = number % 2 * x.bytes;
   if (threadIdx.x < 2 && x.side[threadIdx.x].came) gmg_wait_for_counter(x.side[threadIdx.x].came, number, x.silent);
   __syncthreads();
+  gmg_wait_for_predecessor();
   for (int side = 0; side < 2; side++)
     for_words(x.side[side].values,
               [&](size_t to, size_t from) { values[to] = __ldcg((const Word *)(x.side[side].slots + slot) + from); });
@@ -140,36 +143,46 @@ static gmg_launch_shape grid_for(const gmg_exec *e, size_t n)
   return shape;
 }
 
-/* Words of 16 bytes if everything consists of such words, otherwise of 4. */
-template <class Kernel, class Wide> static void launch(const gmg_exec *e, const char *what, Kernel kernel, Wide wide, crossing x,
-                                                       const size_t extents[3], const gmg_box_of_values box[2], void *values)
+enum { NARROW = 4, WIDE = 16 }; /* bytes of a word */
+
+/* Sets the lines of two boxes in words of 4 bytes. Returns whether they consist of words of 16. */
+static int set_lines(const gmg_exec *e, const size_t extents[3], const gmg_box_of_values box[2], way side[2])
 {
-  enum { NARROW = 4, WIDE = 16 };
-  int fits = (uintptr_t)values % WIDE == 0;
-  const size_t words = e->real_size / NARROW;
-  size_t all = 0;
-  for (int side = 0; side < 2; side++) {
-    const lines l = lines_of(extents, &box[side], words);
-    fits = fits && (l.first | l.width | l.pitch | l.slice) % (WIDE / NARROW) == 0;
+  int is_wide = 1;
+  for (int i = 0; i < 2; i++) {
+    lines *l = &side[i].values;
+    *l = lines_of(extents, &box[i], e->real_size / NARROW);
+    is_wide = is_wide && (l->first | l->width | l->pitch | l->slice) % (WIDE / NARROW) == 0;
   }
-  for (int side = 0; side < 2; side++) {
-    lines *l = &x.side[side].values;
-    *l = lines_of(extents, &box[side], words);
-    if (fits) l->first /= WIDE / NARROW, l->width /= WIDE / NARROW, l->pitch /= WIDE / NARROW, l->slice /= WIDE / NARROW;
-    const size_t here = l->width * l->n[0] * l->n[1];
-    all = here > all ? here : all;
+  return is_wide;
+}
+
+static void use_wide_words(way side[2])
+{
+  for (int i = 0; i < 2; i++) {
+    lines *l = &side[i].values;
+    l->first /= WIDE / NARROW, l->width /= WIDE / NARROW, l->pitch /= WIDE / NARROW, l->slice /= WIDE / NARROW;
   }
-  const gmg_launch_shape shape = grid_for(e, all);
-  if (fits) gmg_launch(e, what, wide, shape, x, values);
-  else gmg_launch(e, what, kernel, shape, x, values);
+}
+
+/* Enqueues one of the two kernels. wide, narrow: for words of 16 and 4 bytes */
+template <class Wide, class Narrow>
+static void launch(const gmg_exec *e, const char *what, Wide wide, Narrow narrow, crossing x, const size_t extents[3],
+                   const gmg_box_of_values box[2], void *values)
+{
+  const int is_wide = set_lines(e, extents, box, x.side) && (uintptr_t)values % WIDE == 0;
+  if (is_wide) use_wide_words(x.side);
+  const size_t words[2] = {words_of(x.side[0].values), words_of(x.side[1].values)};
+  const gmg_launch_shape shape = grid_for(e, words[0] > words[1] ? words[0] : words[1]);
+  if (is_wide) gmg_launch_early(e, what, wide, shape, x, (uint4 *)values);
+  else gmg_launch_early(e, what, narrow, shape, x, (unsigned *)values);
 }
 
 static void exchange_axis(const gmg_exec *e, const gmg_part *p, const size_t extents[3], int axis, size_t extra, int layers,
                           void *values)
 {
   const mail *m = p->mail;
-  gmg_device *d = gmg_device_of(e);
-  crossing out = {{}, m->bytes[axis], &m->done[axis], &m->arrived[2 * axis], d->silent}, in = out;
+  crossing out = {{}, m->bytes[axis], &m->done[axis], &m->arrived[2 * axis], gmg_device_of(e)->silent}, in = out;
   gmg_box_of_values send[2], receive[2];
   in.arrived++;
   for (int side = 0; side < 2; side++) {
@@ -179,8 +192,8 @@ static void exchange_axis(const gmg_exec *e, const gmg_part *p, const size_t ext
     out.side[side].slots = m->theirs[l.rank].slots[axis][!side], out.side[side].came = m->theirs[l.rank].came[axis][!side];
     in.side[side].slots = m->mine.slots[axis][side], in.side[side].came = m->mine.came[axis][side];
   }
-  launch(e, "send ghosts", send_kernel<unsigned>, send_kernel<uint4>, out, extents, send, values);
-  launch(e, "receive ghosts", receive_kernel<unsigned>, receive_kernel<uint4>, in, extents, receive, values);
+  launch(e, "send ghosts", send_kernel<uint4>, send_kernel<unsigned>, out, extents, send, values);
+  launch(e, "receive ghosts", receive_kernel<uint4>, receive_kernel<unsigned>, in, extents, receive, values);
 }
 
 static void exchange(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, int layers, const void *x)
@@ -213,6 +226,7 @@ typedef struct {
 /* Thread blocks of row r of the launch write to process r. */
 static __global__ void give_kernel(gathering g, const unsigned *values)
 {
+  gmg_wait_for_predecessor();
   const counter number = *g.done + 1;
   unsigned *to = (unsigned *)(g.to[blockIdx.y] + number % 2 * g.bytes);
   gmg_for_all(words_of(g.mine), [&](size_t w) {
@@ -227,10 +241,11 @@ static __global__ void give_kernel(gathering g, const unsigned *values)
 /* Copies the array that all have written. n: words. */
 static __global__ void get_kernel(gathering g, size_t n, unsigned *values)
 {
-  const counter number = *g.done + 1;
+  const counter number = __ldcg(g.done) + 1;
   const unsigned *from = (const unsigned *)(g.to[g.rank] + number % 2 * g.bytes);
   for (int r = (int)threadIdx.x; r < g.ranks; r += (int)blockDim.x) gmg_wait_for_counter(g.came[g.rank] + r, number, g.silent);
   __syncthreads();
+  gmg_wait_for_predecessor();
   gmg_for_all(n, [&](size_t w) { values[w] = __ldcg(from + w); });
   if (is_last(g.arrived)) *g.done = number;
 }
@@ -254,10 +269,10 @@ static void gather(const gmg_exec *e, const gmg_operator *A, gmg_location locati
   for (int r = 0; r < t->ranks; r++) g.to[r] = m->theirs[r].whole, g.came[r] = m->theirs[r].came_whole;
   gmg_launch_shape shape = grid_for(e, gmg_values_of(&own) * words);
   shape.blocks.y = (unsigned)t->ranks;
-  gmg_launch(e, "give a part", give_kernel, shape, g, x);
+  gmg_launch_early(e, "give a part", give_kernel, shape, g, (const unsigned *)x);
   g.arrived++;
   const size_t n = all[0] * all[1] * all[2] * words;
-  gmg_launch(e, "get a whole level", get_kernel, grid_for(e, n), g, n, whole);
+  gmg_launch_early(e, "get a whole level", get_kernel, grid_for(e, n), g, n, (unsigned *)whole);
 }
 
 /* A box of a whole level with ghosts, which may lie across the seam of a periodic axis. */
@@ -268,6 +283,7 @@ typedef struct {
 
 static __global__ void take_kernel(cutting c, const unsigned *whole, unsigned *x)
 {
+  gmg_wait_for_predecessor();
   const size_t row = (size_t)c.n[0] * c.words;
   gmg_for_all(row * c.n[1] * c.n[2], [&](size_t w) {
     const size_t line = w / row, at = w - line * row;
@@ -286,7 +302,7 @@ static void take(const gmg_exec *e, const gmg_operator *A, const void *whole, vo
     c.first[a] = gmg_own_span(A->part, a).first;
     c.n[a] = (unsigned)A->n[a], c.whole[a] = (unsigned)A->part->whole[a];
   }
-  gmg_launch(e, "take a part", take_kernel, gmg_flat_shape(A->cells * c.words), c, whole, x);
+  gmg_launch_early(e, "take a part", take_kernel, gmg_flat_shape(A->cells * c.words), c, (const unsigned *)whole, (unsigned *)x);
 }
 
 /* --- the room for messages ------------------------------------------------------------------------------------------------- */

@@ -16,6 +16,7 @@ int gmg_cycle(const gmg_multigrid *m, int l, const void *f, void *u, gmg_cycle_k
     return 0;
   }
   const gmg_level *C = &m->level[l + 1];
+  if (start == GMG_FROM_CURRENT) gmg_exchange(m->exec, &m->level[l].A, u);
   m->legs[l]->presmooth_restrict(m, l, f, u, start);
   if (l + 1 < m->bottom.level) gmg_exchange(m->exec, &C->A, C->f);
   gmg_cycle(m, l + 1, C->f, C->u, kind, GMG_FROM_ZERO, NULL);

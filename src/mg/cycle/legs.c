@@ -1,7 +1,7 @@
 /* The legs of a cycle on one level: smoothing and restriction downwards, prolongation and smoothing upwards. A built-in smoother
    may fuse several of these into one pass over memory (smoothers/fused.h). gmg_choose_legs() selects the legs of a level at create.
-   Ghosts of f are fresh, and those of u are exchanged before an operation reads them (core/comm.h), unless halos are asynchronous.
-   Called by the cycle; calls the smoother and the transfers. */
+   Ghosts of f and of a guess are fresh. Those of what a leg computes are exchanged before an operation reads them (core/comm.h),
+   unless halos are asynchronous. Called by the cycle; calls the smoother and the transfers. */
 #include "cycle.h"
 
 /* --- ghosts of u (params.halos) --------------------------------------------------------------------------------------------- */
@@ -33,7 +33,6 @@ static void presmooth(const gmg_multigrid *m, int l, const void *f, void *u, gmg
     return;
   }
   if (start == GMG_FROM_ZERO) m->exec->vector->fill(m->exec, L->A.cells, 0, u);
-  else gmg_exchange(m->exec, &L->A, u); /* written by another visit, perhaps by another process */
   smooth(m, l, f, u, m->pre, GMG_LEG_DOWN);
 }
 
@@ -120,7 +119,6 @@ static int fused_down_to(const gmg_multigrid *m, int l, const void *f, void *u, 
   const gmg_level *L = &m->level[l];
   if (m->pre == 0) return 0;
   GMG_AT_LEVEL(m->solver, l, "smooth and restrict");
-  if (start == GMG_FROM_CURRENT) gmg_exchange(m->exec, &L->A, u);
   return m->fused[l]->presmooth_restrict(&L->view, m->state[l], f, u, to, m->pre, start, L->restrict_, L[1].f);
 }
 
@@ -170,13 +168,15 @@ static int buffered_up(const gmg_multigrid *m, int l, const void *f, void *u, co
 
 const gmg_legs gmg_double_buffered_legs = {buffered_down, buffered_up};
 
-/* In several processes legs that may refuse a call are not used: all must take the same ones. */
+/* Where legs exchange, all processes must take the same ones, and legs that may refuse a call are not used. */
+static int legs_exchange(const gmg_multigrid *m, int l) { return m->level[l].A.part && m->refresh == exchange; }
+
 void gmg_choose_legs(gmg_multigrid *m, int l)
 {
   const gmg_level *L = &m->level[l];
   m->legs[l] = gmg_unfused_legs(m);
   if (gmg_has_black_box(m->solver)) return;
-  m->legs[l] = m->fused[l] && !L->A.part ? &fused_legs : &gmg_plain_legs;
+  m->legs[l] = m->fused[l] && !legs_exchange(m, l) ? &fused_legs : &gmg_plain_legs;
   if (!m->fused[l] || m->pre == 0 || m->post == 0 || L->operator_dependent || m->exec->dry) return;
   if (m->fused[l]->double_buffered(&L->view, m->state[l], L->restrict_, L->prolong)) m->legs[l] = &gmg_double_buffered_legs;
 }
@@ -184,6 +184,7 @@ void gmg_choose_legs(gmg_multigrid *m, int l)
 void gmg_agree_on_legs(gmg_multigrid *m, int l)
 {
   double is_plain = m->legs[l] != &gmg_double_buffered_legs;
+  if (!legs_exchange(m, l)) return;
   m->exec->comm->max(m->exec, 1, &is_plain);
   if (is_plain > 0) m->legs[l] = gmg_unfused_legs(m);
 }
