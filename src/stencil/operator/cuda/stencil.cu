@@ -279,9 +279,10 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
           const double weighted = volume_x[b] * volume_y[d] * (double)here.at[d][b];
           with_image += weighted * (double)image.at[d][b], with_r += weighted * (double)r.at[d][b];
         }
-      const double high = k >= begin && k < end ? (double)gmg_at(A.volume[flat ? 1 : 2], k) : 0; /* 0: a ghost */
-      t.first += high * with_image, t.second += high * with_r;
       gmg_store_patch(q + c, gmg_layout_of(w).row, image);
+      if (k < begin || k >= end) return; /* ghosts of x may be anything */
+      const double high = (double)gmg_at(A.volume[flat ? 1 : 2], k);
+      t.first += high * with_image, t.second += high * with_r;
     });
   }
   note_sums(t, direction, unit, sums);
