@@ -63,12 +63,33 @@ static void a_bad_argument_of_one_process_is_an_error_of_all(void **state)
   free(f);
 }
 
-/* Arguments that are right, but not the same in all processes. */
+/* Arguments that are right, but not the same in all processes. Of three, process 1 has others. */
 typedef struct {
   int row;
   gmg_status status[3];
   char text[3][JOB_TEXT];
 } differing;
+
+enum { CUTS_DIFFER = 9, NO_CUTS = 10, CUTS_DIFFER_ALIKE = 11, NO_CUTS_IN_0 = 12, NO_CUTS_IN_2 = 13, ANOTHER_CUT = 14, LONG_AXIS = 400 };
+
+/* Processes that the context of a row has along each axis. NULL: gmg chooses. */
+static const int *cut_of(int row, int rank)
+{
+  static const int slabs[3] = {1, 3, 1}, others[3] = {3, 1, 1};
+  if (row == 8) return rank == 1 ? slabs : NULL;
+  if (row == ANOTHER_CUT) return rank == 1 ? others : slabs;
+  return row >= CUTS_DIFFER && row <= NO_CUTS_IN_2 ? slabs : NULL;
+}
+
+/* In CUTS_DIFFER_ALIKE, cuts[1] + 4 and cuts[2] - 3 leave 0.75 cuts[1] + cuts[2] as it is. */
+static void set_differing_cuts(gmg_context *c, int row, int rank)
+{
+  const int other = rank == 1;
+  const size_t cuts[4] = {0, 14, other ? 29 : 28, 44}, alike[4] = {0, other ? 18 : 14, other ? 25 : 28, 44};
+  const int without = row == NO_CUTS ? 1 : row == NO_CUTS_IN_0 ? 0 : row == NO_CUTS_IN_2 ? 2 : -1;
+  if (row < CUTS_DIFFER || row > NO_CUTS_IN_2 || rank == without) return;
+  (void)gmg_context_set_cuts(c, 1, row == CUTS_DIFFER_ALIKE ? alike : cuts);
+}
 
 static void create_differing(const gmg_transport *t, void *data)
 {
@@ -77,9 +98,11 @@ static void create_differing(const gmg_transport *t, void *data)
   gmg_solver *s = NULL;
   const double x[2][4] = {{0, 0.3, 0.6, 1}, {0, 0.3, 0.7, 1}};
   const double *beta = x[0];
+  double line[LONG_AXIS + 1];
   gmg_problem p = make_problem(2, 40, 44, 1, GMG_CELL, "dddd");
   gmg_params q = gmg_params_default();
   const int other = t->rank == 1;
+  for (int i = 0; i <= LONG_AXIS; i++) line[i] = i == 2 && other ? 2.5 : i;
   if (d->row == 0 && other) p.n[0] = 41;
   if (d->row == 1 && other) p.bc[1][0] = GMG_NEUMANN;
   if (d->row == 2 && other) p.beta = beta;
@@ -88,11 +111,10 @@ static void create_differing(const gmg_transport *t, void *data)
   if (d->row == 5) p.n[0] = 3, p.coord[0] = x[other];
   if (d->row == 6 && other) q.rtol = 1e-3;
   if (d->row == 7 && other) p.shift = 2;
-  const int slabs[3] = {1, 3, 1};
-  d->status[t->rank] = create_context_of(t, (d->row == 8 && other) || d->row == 9 ? slabs : NULL, &c);
+  if (d->row == 15) p.n[1] = LONG_AXIS, p.coord[1] = line;
+  d->status[t->rank] = create_context_of(t, cut_of(d->row, t->rank), &c);
   if (!c) return;
-  const size_t cuts[4] = {0, 14, other ? 29 : 28, 44};
-  if (d->row == 9) (void)gmg_context_set_cuts(c, 1, cuts);
+  set_differing_cuts(c, d->row, t->rank);
   d->status[t->rank] = gmg_solver_create(c, &p, &q, &s);
   snprintf(d->text[t->rank], JOB_TEXT, "%s", gmg_context_error(c));
   gmg_solver_destroy(s);
@@ -102,16 +124,31 @@ static void create_differing(const gmg_transport *t, void *data)
 static void arguments_that_differ_are_refused(void **state)
 {
   (void)state;
-  static const char *const words[] = {"problem.n[0] = 41 in process 1 differs from 40 in process 0", "problem.bc[1][0]",
-                                      "problem.beta = an array in process 1 differs from NULL", "params.post = 3 in process 1",
-                                      "params.smoother = jacobi in process 1 differs from async in process 0", "a checksum of problem.coord[0]", "params.rtol",
-                                      "problem.shift = 2 in process 1 differs from 0", "" /* another cut: no context */, "a checksum of gmg_context_set_cuts()"};
+  static const char *const words[] = {
+      "problem.n[0] = 41 in process 1 differs from 40 in process 0",
+      "problem.bc[1][0]",
+      "problem.beta = an array in process 1 differs from NULL",
+      "params.post = 3 in process 1",
+      "params.smoother = jacobi in process 1 differs from async in process 0",
+      "problem.coord[0][2] = 0.69999999999999996 in process 1 differs from 0.59999999999999998 in process 0",
+      "params.rtol",
+      "problem.shift = 2 in process 1 differs from 0",
+      "", /* another cut: no context */
+      "gmg_context_set_cuts(): cuts[2] of axis 1 = 29 in process 1 differs from 28 in process 0",
+      "gmg_context_set_cuts(): cuts of axis 1 = NULL in process 1 differs from an array in process 0",
+      "gmg_context_set_cuts(): cuts[1] of axis 1 = 18 in process 1 differs from 14 in process 0",
+      "gmg_context_set_cuts(): cuts of axis 1 = an array in process 1 differs from NULL in process 0",
+      "gmg_context_set_cuts(): cuts of axis 1 = NULL in process 2 differs from an array in process 0",
+      "", /* other numbers of parts: no context */
+      "problem.coord[1][2] = 2.5 in process 1 differs from 2 in process 0",
+  };
   for (int i = 0; i < COUNT(words); i++) {
     differing d = {.row = i};
     run_ranks(3, create_differing, &d);
     for (int r = 0; r < 3; r++) {
       assert_int_equal(d.status[r], GMG_ERR_ARGUMENT);
-      if (!strstr(d.text[r], words[i])) fail_msg("rank %d: \"%s\" is not in \"%s\"", r, words[i], d.text[r]);
+      if (!strstr(d.text[r], words[i]) || (!*words[i] && *d.text[r]))
+        fail_msg("rank %d: \"%s\" is not in \"%s\"", r, words[i], d.text[r]);
     }
   }
 }

@@ -5,34 +5,50 @@
 #include "comm/ranks.h"
 #include "core/names.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { POSITIONS = 0, CUTS = 3, LISTS = 6 };
+
+/* A list of numbers that is not part of the structs: positions or cuts of an axis. */
+typedef struct {
+  size_t count;
+  const double *coord; /* one of the two, or none */
+  const size_t *cuts;
+} list;
 
 /* What every process reports. Pointers are only compared with NULL. */
 typedef struct {
   gmg_problem problem;
   gmg_params params;
-  double coord[3];   /* a checksum of the positions of an axis */
-  double cuts[3];    /* and of gmg_context_set_cuts() */
+  uint64_t hash[LISTS]; /* 0: there is no such list */
   char smoother[40]; /* its name: the address of a smoother differs between processes */
 } arguments;
 
-/* A sum in which every position counts differently. */
-static double checksum(const gmg_problem *p, int a)
+static void find_lists(const gmg_ranks *r, const gmg_problem *p, list lists[LISTS])
 {
-  double sum = 0;
-  if (a >= p->dim) return 0;
-  const gmg_axis_spec spec = gmg_axis_spec_of(p, a);
-  for (size_t i = 0; spec.coord && i <= spec.mesh; i++) sum = sum * 0.75 + spec.coord[i];
-  return sum;
+  for (int a = 0; a < 3; a++) {
+    const gmg_axis_spec spec = gmg_axis_spec_of(p, a);
+    lists[POSITIONS + a] = (list){.count = spec.coord ? spec.mesh + 1 : 0, .coord = spec.coord};
+    lists[CUTS + a] = (list){.count = r->cuts[a] ? (size_t)r->cut[a] + 1 : 0, .cuts = r->cuts[a]};
+  }
 }
 
-static double checksum_of_cuts(const gmg_ranks *r, int a)
+static double entry_of(const list *l, size_t i) { return l->coord ? l->coord[i] + 0.0 /* no -0 */ : (double)l->cuts[i]; }
+
+/* A hash of all bits, like FNV-1a by words. A weighted sum would miss differences that cancel, and those of small weight. */
+static uint64_t hash_of(const list *l)
 {
-  double sum = 0;
-  for (int i = 0; r->cuts[a] && i <= r->cut[a]; i++) sum = sum * 0.75 + (double)(r->cuts[a][i] + 1);
-  return sum;
+  uint64_t hash = UINT64_C(0xcbf29ce484222325), bits;
+  for (size_t i = 0; i < l->count; i++) {
+    const double x = entry_of(l, i);
+    memcpy(&bits, &x, sizeof bits);
+    hash = (hash ^ bits) * UINT64_C(0x100000001b3);
+    hash ^= hash >> 32;
+  }
+  return l->count ? hash | 1 : 0;
 }
 
 static gmg_status refuse(gmg_context *c, int rank, const char *field, const char *now, const char *first)
@@ -66,7 +82,6 @@ static gmg_status compare_problems(gmg_context *c, int rank, const arguments *x,
     GMG_TRY(compare(c, rank, FIELD("problem.n[%d]", a), (double)p->n[a], (double)q->n[a]));
     GMG_TRY(compare(c, rank, FIELD("problem.h[%d]", a), p->h[a], q->h[a]));
     GMG_TRY(compare_presence(c, rank, FIELD("problem.coord[%d]", a), p->coord[a], q->coord[a]));
-    GMG_TRY(compare(c, rank, FIELD("a checksum of problem.coord[%d]", a), x->coord[a], y->coord[a]));
     GMG_TRY(compare_presence(c, rank, FIELD("problem.beta_face[%d]", a), p->beta_face[a], q->beta_face[a]));
     for (int side = 0; side < 2; side++) {
       GMG_TRY(compare(c, rank, FIELD("problem.bc[%d][%d]", a, side), (double)p->bc[a][side], (double)q->bc[a][side]));
@@ -113,9 +128,45 @@ static gmg_status compare_all(gmg_context *c, const arguments *all, int ranks)
 {
   for (int r = 1; r < ranks; r++) {
     GMG_TRY(compare_problems(c, r, &all[r], &all[0]));
-    for (int a = 0; a < 3; a++) GMG_TRY(compare(c, r, "a checksum of gmg_context_set_cuts()", all[r].cuts[a], all[0].cuts[a]));
     if (strcmp(all[r].smoother, all[0].smoother) != 0) return refuse(c, r, "params.smoother", all[r].smoother, all[0].smoother);
     GMG_TRY(compare_params(c, r, &all[r].params, &all[0].params));
+  }
+  return GMG_OK;
+}
+
+/* Refuses a list in which process `rank` differs from process 0. All processes have seen so, and call this with lists of equal
+   length: the mesh and the number of parts have been compared before. */
+static gmg_status name_difference(gmg_context *c, int rank, int which, const list *mine)
+{
+  const gmg_transport *t = &c->ranks->transport;
+  const size_t n = mine->count;
+  double *all = malloc(((size_t)t->ranks + 1) * n * sizeof *all), *own = all ? all + (size_t)t->ranks * n : NULL;
+  char field[80];
+  size_t i = 0;
+  gmg_status status = gmg_agree(c, all ? GMG_OK : gmg_fail(c, GMG_ERR_MEMORY, "lists of all processes could not be allocated"));
+  if (status == GMG_OK) {
+    for (size_t k = 0; k < n; k++) own[k] = entry_of(mine, k);
+    t->all_gather(t->data, own, all, n * sizeof *all);
+    while (i + 1 < n && all[(size_t)rank * n + i] == all[i]) i++;
+    if (which < CUTS) snprintf(field, sizeof field, "problem.coord[%d][%zu]", which - POSITIONS, i);
+    else snprintf(field, sizeof field, "gmg_context_set_cuts(): cuts[%zu] of axis %d", i, which - CUTS);
+    status = compare(c, rank, field, all[(size_t)rank * n + i], all[i]);
+  }
+  free(all);
+  return status;
+}
+
+/* Whether all have a list comes first: name_difference() needs it. */
+static gmg_status compare_lists(gmg_context *c, const arguments *all, int ranks, const list lists[LISTS])
+{
+  for (int l = 0; l < LISTS; l++) {
+    const uint64_t first = all[0].hash[l];
+    char field[80];
+    snprintf(field, sizeof field, "gmg_context_set_cuts(): cuts of axis %d", l - CUTS);
+    for (int r = 1; r < ranks; r++)
+      if (!all[r].hash[l] != !first) return refuse(c, r, field, first ? "NULL" : "an array", first ? "an array" : "NULL");
+    for (int r = 1; r < ranks; r++)
+      if (all[r].hash[l] != first) return name_difference(c, r, l, &lists[l]);
   }
   return GMG_OK;
 }
@@ -125,16 +176,19 @@ gmg_status gmg_check_same(gmg_context *c, const gmg_problem *p, const gmg_params
   if (!gmg_is_shared(c)) return GMG_OK;
   const gmg_transport *t = &c->ranks->transport;
   arguments mine;
+  list lists[LISTS];
+  find_lists(c->ranks, p, lists);
   memset(&mine, 0, sizeof mine);
   mine.problem = *p, mine.params = *params;
   snprintf(mine.smoother, sizeof mine.smoother, "%s", gmg_display_name(params->smoother));
-  for (int a = 0; a < 3; a++) mine.coord[a] = checksum(p, a), mine.cuts[a] = checksum_of_cuts(c->ranks, a);
+  for (int l = 0; l < LISTS; l++) mine.hash[l] = hash_of(&lists[l]);
   arguments *all = malloc((size_t)t->ranks * sizeof *all);
   const gmg_status room = all ? GMG_OK : gmg_fail(c, GMG_ERR_MEMORY, "arguments of %d processes could not be allocated", t->ranks);
   gmg_status status = gmg_agree(c, room);
   if (status == GMG_OK) {
     t->all_gather(t->data, &mine, all, sizeof mine);
     status = compare_all(c, all, t->ranks);
+    if (status == GMG_OK) status = compare_lists(c, all, t->ranks, lists);
   }
   free(all);
   return status;
