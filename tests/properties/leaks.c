@@ -1,31 +1,15 @@
 /* A thousand rounds of create, solve, destroy. After a warm-up neither allocated nor resident memory grows.
 
    test_leaks cuda: on a CUDA device, with the device's memory. Other programs may use the device at the same time. */
+#include "memory.h"
 #include "sample.h"
 
 #include "gmg_cuda.h"
 
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum { VARIETY = 50, VARIABLE_EVERY = 5, WARM_UP = (SANITIZED ? 1 : 4) * VARIETY, ROUNDS = WARM_UP + (SANITIZED ? VARIETY : 1000) };
-
-static size_t allocated(void)
-{
-  const struct mallinfo2 m = mallinfo2();
-  return SANITIZED ? 0 : m.uordblks + m.hblkhd; /* a sanitizer uses memory itself, and searches leaks itself */
-}
-
-static size_t resident(void)
-{
-  size_t total = 0, pages = 0;
-  FILE *f = fopen("/proc/self/statm", "r");
-  if (f && fscanf(f, "%zu %zu", &total, &pages) != 2) pages = 0;
-  if (f) fclose(f);
-  return pages * (size_t)sysconf(_SC_PAGESIZE);
-}
 
 /* A round: plan, create, solve, an error, an update, destroy. Some rounds are refused by create. */
 static void one_round(int number)
@@ -84,14 +68,9 @@ static void device_memory_stays(void **state)
   assert_true(late + GROWTH_ALLOWED >= early);
 }
 
-/* The C library counts freed blocks in each thread's cache as allocated. So the cache is switched off, which only a new process
-   can do. */
 int main(int argc, char **argv)
 {
-  if (!SANITIZED && !getenv("GLIBC_TUNABLES")) {
-    setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", 1);
-    execv("/proc/self/exe", argv);
-  }
+  switch_off_caches(argv);
   if (for_device(argc, argv)) return SKIPPED;
   const struct CMUnitTest here[] = {cmocka_unit_test(a_thousand_rounds_do_not_grow)};
   const struct CMUnitTest there[] = {cmocka_unit_test(device_memory_stays)};
