@@ -83,3 +83,25 @@ gmg_status gmg_context_create_mpi_cuda(MPI_Comm comm, const int cut[3], int devi
 {
   return create(comm, cut, (place){.on_device = 1, .device = device, .stream = stream}, context);
 }
+
+/* --- communicators of Fortran ------------------------------------------------------------------------------------------------ */
+
+/* MPI converts them only while it runs. */
+static MPI_Comm from_fortran(int comm)
+{
+  int begun = 0, ended = 0;
+  MPI_Initialized(&begun);
+  MPI_Finalized(&ended);
+  return begun && !ended ? MPI_Comm_f2c((MPI_Fint)comm) : MPI_COMM_NULL;
+}
+
+gmg_status gmg_context_create_mpi_fortran(int comm, const int cut[3], int threads, gmg_context **context)
+{
+  return gmg_context_create_mpi(from_fortran(comm), cut, threads, context);
+}
+
+gmg_status gmg_context_create_mpi_cuda_fortran(int comm, const int cut[3], int device, gmg_cuda_stream stream,
+                                               gmg_context **context)
+{
+  return gmg_context_create_mpi_cuda(from_fortran(comm), cut, device, stream, context);
+}

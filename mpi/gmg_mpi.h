@@ -31,6 +31,15 @@ GMG_API gmg_status gmg_context_create_mpi(MPI_Comm comm, const int cut[3], int t
 GMG_API gmg_status gmg_context_create_mpi_cuda(MPI_Comm comm, const int cut[3], int device, gmg_cuda_stream stream,
                                                gmg_context **context);
 
+/** @name For Fortran
+ *  Called by module gmg_mpi (gmg_mpi.f90) as gmg_context_create_mpi() and gmg_context_create_mpi_cuda(): with a communicator of
+ *  Fortran, which is an integer. All else is as in the functions above.
+ *  @{ */
+GMG_API gmg_status gmg_context_create_mpi_fortran(int comm, const int cut[3], int threads, gmg_context **context);
+GMG_API gmg_status gmg_context_create_mpi_cuda_fortran(int comm, const int cut[3], int device, gmg_cuda_stream stream,
+                                                       gmg_context **context);
+/** @} */
+
 #ifdef __cplusplus
 }
 #endif

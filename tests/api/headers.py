@@ -8,10 +8,10 @@ def code(path: pathlib.Path) -> str:
     return re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
 
 
-def functions(root: pathlib.Path) -> dict:
+def functions(root: pathlib.Path, folder: str = "include") -> dict:
     """Name -> prototype, white space made single, of every exported function."""
     found = {}
-    for path in sorted((root / "include").glob("*.h")):
+    for path in sorted((root / folder).glob("*.h")):
         text = re.sub(r"^\s*#.*(\\\n.*)*", "", code(path), flags=re.M)
         for prototype in re.findall(r"\bGMG_API\b([^;]*);", text):
             name = re.search(r"\b(gmg_\w+)\s*\(", prototype).group(1)
