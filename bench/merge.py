@@ -2,6 +2,8 @@
 """Merges runs of the bench programs into one file and adds the ratios that the targets speak of.
 Usage: merge.py OUT FIRST OTHER...   The header is FIRST's; records that OTHER holds replace FIRST's of the same name, their
 samples pooled over all of OTHER, so that solvers which are compared were measured in alternation.
+       merge.py --ratios OUT FIRST OTHER...   The header is FIRST's; the samples of a record are pooled over all files, and ratios
+added. For programs that measure no triad.
        merge.py --rows OUT FIRST OTHER...   The header is FIRST's, the records are those of all."""
 import json
 import math
@@ -32,13 +34,13 @@ def pool(files):
     return pooled
 
 
-def finish(record, triad):
+def finish(record, triad=None):
     """Recomputes the statistics from the samples."""
     if "samples" not in record:
         return
     values = record["samples"]
     record.update(median=statistics.median(values), min=min(values), max=max(values), runs=len(values))
-    if record["unit"] == "s":
+    if record["unit"] == "s" and triad:
         record["bytes_at_triad"] = record["median"] * triad * 1e9 / math.prod(record["n"])
         if "bytes" in record:
             record["fraction_of_triad"] = record["bytes"] / record["bytes_at_triad"]
@@ -61,6 +63,13 @@ def ratios(records):
             yield row
 
 
+def write(out, base):
+    pathlib.Path(out).write_text(json.dumps(base, indent=1) + "\n")
+    for row in base["ratios"]:
+        wanted = f", wanted {row['least']} at least" if row["least"] else ""
+        print(f"{row['name']}: {row['ratio']:.2f} ({row['min']:.2f} - {row['max']:.2f}){wanted}")
+
+
 def main(out, first, others):
     base = json.loads(pathlib.Path(first).read_text())
     others = [json.loads(pathlib.Path(p).read_text()) for p in others]
@@ -76,12 +85,20 @@ def main(out, first, others):
     slowest = min(r["triad_before"] / d["triad"]["median"]
                   for d in [base] + others if "triad" in d for r in d["results"] if "triad_before" in r)
     base["quiet"] = slowest >= QUIET
-    pathlib.Path(out).write_text(json.dumps(base, indent=1) + "\n")
-    for row in base["ratios"]:
-        wanted = f", wanted {row['least']} at least" if row["least"] else ""
-        print(f"{row['name']}: {row['ratio']:.2f} ({row['min']:.2f} - {row['max']:.2f}){wanted}")
+    write(out, base)
     if not base["quiet"]:
         print(f"the machine was not quiet: the triad fell to {100 * slowest:.0f} % of its median; the ratios flatter gmg")
+
+
+def compare(out, files):
+    base, *others = [json.loads(pathlib.Path(p).read_text()) for p in files]
+    records = pool([base] + others)
+    for record in records.values():
+        finish(record)
+    base.update(program="compare.sh", results=list(records.values()), ratios=list(ratios(records)))
+    for row in base["ratios"]: # the targets are for bench_cpu
+        row.update(least=None, aim=None)
+    write(out, base)
 
 
 def join(out, first, others):
@@ -94,6 +111,8 @@ def join(out, first, others):
 if __name__ == "__main__":
     if len(sys.argv) > 3 and sys.argv[1] == "--rows":
         sys.exit(join(sys.argv[2], sys.argv[3], sys.argv[4:]))
+    if len(sys.argv) > 3 and sys.argv[1] == "--ratios":
+        sys.exit(compare(sys.argv[2], sys.argv[3:]))
     if len(sys.argv) < 3:
         sys.exit(__doc__)
     main(sys.argv[1], sys.argv[2], sys.argv[3:])

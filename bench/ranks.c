@@ -57,6 +57,15 @@ static double seconds_of_all(double mine)
   return most;
 }
 
+/* ||u||_2 of the whole grid, for comparison with other solvers. */
+static double norm_of_all(const part *x)
+{
+  const double own = bench_norm2(x->u, x->cells);
+  double mine = own * own, sum;
+  MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  return sqrt(sum);
+}
+
 static void solve(const settings *s, gmg_context *c, const row *w, size_t n, bench_record *r)
 {
   const size_t along[3] = {n, n, n};
@@ -89,6 +98,7 @@ static void solve(const settings *s, gmg_context *c, const row *w, size_t n, ben
   }
   snprintf(r->status, sizeof r->status, "%s", status == GMG_OK ? "GMG_OK" : gmg_context_error(c));
   bench_record_note(r, "processes", ranks);
+  if (status == GMG_OK) bench_record_note(r, "solution_norm", norm_of_all(&x));
   gmg_solver_destroy(solver);
   free(x.f), free(x.u), free(x.beta);
 }
