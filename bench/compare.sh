@@ -7,6 +7,8 @@
 #   bench/compare.sh ranks [FILE]            gmg and hypre with an MPI process on each core, default
 #                                            bench/results/cpu-ranks-hypre-2x1.json
 #   ROUNDS=5 SIZES="128 256" CORES=0,1       rounds, sizes (ascending), cores
+#   VARIANTS="2,3,0,1 1,1,0,1"               hypre's options for constant beta and for the ball; without them the first round finds
+#                                            the fastest of a short list for each size
 #   BUILD=folder                             the programs of this build as they are: nothing is installed or built
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -34,10 +36,11 @@ fftw() { OMP_NUM_THREADS=$ranks taskset -c "$cores" "$build"/bench/bench_fftw "$
 peer() { env -u OMP_PROC_BIND -u OMP_PLACES taskset -c "$cores" mpirun -np "$ranks" --bind-to core "$build/bench/bench_$1" "${@:2}"; }
 
 declare -A variant
-hypre() { # N ROUND: both problems; the first round finds hypre's best options
-  local n=$1 round=$2 beta file
+hypre() { # N ROUND: both problems
+  local n=$1 round=$2 beta file given
   for beta in "" --beta; do
-    file=$parts/hypre-$n$beta-$round.json
+    file=$parts/hypre-$n$beta-$round.json given=${VARIANTS:-}
+    [ -z "$given" ] || variant[$n$beta]="--variant $([ -z "$beta" ] && echo "${given% *}" || echo "${given#* }")"
     peer hypre --n "$n" --runs 1 $beta ${variant[$n$beta]:-} --json "$file"
     [ -n "${variant[$n$beta]:-}" ] || variant[$n$beta]=$(sed -n 's/.*\(--variant [0-9,]*\)".*/\1/p' "$file" | head -1)
   done
