@@ -75,8 +75,8 @@ static void ascend(gmg_solver *s, int l, const void *f, void *u)
 }
 
 /* Solves the coarsest problem. In several processes it is that of the small levels together, which one cycle does not solve.
-   Errors of a start on 64^3 cells in two processes, where the level of 32^3 is solved so: 1.71e-3 after one cycle, 1.468e-4 after two,
-   1.352e-4 after three. In one process it is 1.351e-4. */
+   Errors of a start on 64^3 cells in two processes, where the level of 32^3 is solved so: 1.71e-3 after one cycle, 1.468e-4 after
+   two, 1.352e-4 after three. In one process it is 1.351e-4. */
 static void solve_coarsest(gmg_solver *s)
 {
   enum { CYCLES_FOR_SMALL_LEVELS = 3 };
