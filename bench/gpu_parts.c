@@ -72,7 +72,8 @@ static size_t add_halo(const gmg_problem *whole, const size_t n[3], gmg_problem 
   return plane * along[2];
 }
 
-static void begin(team *t, int count, const row *w, int level_times)
+/* Returns 0 if the devices have too little memory. */
+static int begin(team *t, int count, const row *w, int level_times)
 {
   static const int devices[MOST_DEVICES] = {0, 1, 2, 3, 4, 5, 6, 7};
   const size_t along[3] = {w->n, w->n, w->weak ? (size_t)count * w->n : w->n};
@@ -97,7 +98,9 @@ static void begin(team *t, int count, const row *w, int level_times)
     t->problem[i].beta = t->beta[i] = bench_gpu_uploaded(beta, own);
     free(beta);
   }
-  check(gmg_solver_create_parts(count, t->context, t->problems, &params, t->solver), "gmg_solver_create_parts", t);
+  const gmg_status status = gmg_solver_create_parts(count, t->context, t->problems, &params, t->solver);
+  if (status != GMG_ERR_MEMORY) check(status, "gmg_solver_create_parts", t);
+  return status == GMG_OK;
 }
 
 static void wait_for_all(const team *t)
@@ -144,7 +147,7 @@ static void find_level_times(const row *w, int count, char *text, size_t room)
 {
   team t;
   gmg_report report;
-  begin(&t, count, w, 1);
+  if (!begin(&t, count, w, 1)) return;
   (void)measure(&t, 1, &report);
   size_t used = (size_t)snprintf(text, room, ", \"level_ms\": [");
   for (int l = 0; l < report.levels && used < room; l++)
@@ -153,19 +156,24 @@ static void find_level_times(const row *w, int count, char *text, size_t room)
   end(&t);
 }
 
-/* Returns the median. one: that of one device; 0: there is no ratio. */
+/* Returns the median, or 0 if it did not run. one: that of one device; 0: there is no ratio. */
 static double solve(const char *name, const row *w, int count, double one)
 {
   team t;
   gmg_report report;
   char extra[512], ratio[64] = "", levels[256] = "";
-  begin(&t, count, w, 0);
+  if (!begin(&t, count, w, 0)) {
+    end(&t);
+    bench_gpu_skipped_row(name, "there is too little memory", "");
+    return 0;
+  }
   const bench_gpu_samples s = measure(&t, bench_gpu_options.runs, &report);
   const double median = bench_gpu_median(&s);
   end(&t);
   if (one > 0) snprintf(ratio, sizeof ratio, ", \"ratio\": %.4f", median / one);
   if (w->n == 512) find_level_times(w, count, levels, sizeof levels);
-  snprintf(extra, sizeof extra, ", \"devices\": %d, \"cycles\": %d, \"tolerance\": %g%s%s", count, report.cycles, w->rtol, ratio, levels);
+  snprintf(extra, sizeof extra, ", \"devices\": %d, \"cycles\": %d, \"tolerance\": %g%s%s", count, report.cycles, w->rtol,
+           ratio, levels);
   bench_gpu_row(name, "ms", &s, 0, extra);
   return median;
 }

@@ -5,9 +5,10 @@
    processes make the same calls in the same order. The state of an implementation belongs to the context, like a device.
 
    Ghosts. Whoever calls an operation that reads neighbours exchanges the fields that it reads, immediately before: all layers for
-   the legs of a cycle, and one layer for residuals, which are computed on own unknowns. Right-hand sides are exchanged where they
-   are written, because a cycle reads them several times. An operation writes the planes of its own process, and leaves the ghosts of what it writes stale. What an operation reads between two of its
-   own steps, it computes on ghosts, too:
+   the legs of a cycle, and one layer for residuals, which are needed on own unknowns alone. With asynchronous halos the legs read
+   what the process itself has computed on ghosts (mg/cycle/legs.c). Right-hand sides of cycles are exchanged where they are
+   written, because a cycle reads them several times. An operation writes the planes of its own process, and leaves the ghosts of
+   what it writes stale. What an operation reads between two of its own steps, it computes on ghosts, too:
    - a sweep relaxes ghosts again instead of asking for them after every step or colour. It reads u in as many layers as it relaxes,
      and f in one less. The number of ghost planes follows from the smoother's parameters (gmg_builtin_smoother::ghosts). Sweeps
      made of the operator's operations exchange before each of them (gmg_level_residual()). An asynchronous sweep has blocks of
@@ -56,8 +57,10 @@ struct gmg_comm_ops {
   /* Undoes connect(), before the memory of the level is released. Called by all processes at once. NULL: there is nothing to do. */
   void (*disconnect)(gmg_exec *e, struct gmg_part *p);
   /* Fills ghosts of x, an array on the grid of A, from the neighbours that own them. Values are of e's type, whatever A's is.
-     axis: the axis across which the faces or the wall lie. layers: those next to own unknowns; GMG_ALL_LAYERS: all. All processes call it; x is NULL in a process that does not have the
-     wall. Only ghosts are written, so x may be const for all other code. Only enqueues on a device, and can be recorded. */
+     - axis: the axis across which the faces or the wall lie.
+     - layers: those next to own unknowns; GMG_ALL_LAYERS: all.
+     All processes call it; x is NULL in a process that does not have the wall. Only ghosts are written, so x may be const for all
+     other code. Only enqueues on a device, and can be recorded. */
   void (*exchange)(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, int layers, const void *x);
   /* Replaces each value in host memory by its sum over all processes, the same bits on all of them. NaN and infinity stay. */
   void (*sum)(const gmg_exec *e, int count, double *values);

@@ -5,8 +5,8 @@
 #include "mg/solver.h"
 
 /* One cycle of the given kind for A u = f, on level l and all coarser ones.
-   - f: field of the level, with fresh ghosts: a leg that relaxes ghosts again reads f on ghosts (core/comm.h). On the coarsest level
-     it must belong to the level, because the solver may change it.
+   - f: field of the level, with fresh ghosts: a leg that relaxes ghosts again reads f on ghosts (core/comm.h). On the coarsest
+     level it must belong to the level, because the solver may change it.
    - u: field of the level. The guess; with GMG_FROM_ZERO it is not read.
    - to: destination of the smoothed u, or NULL.
    - Returns 1 if the result is in the target; u is then undefined. Returns 0 if it is in u. */
