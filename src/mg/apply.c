@@ -32,7 +32,7 @@ gmg_status gmg_precondition(gmg_solver *s, const void *r, void *z)
   GMG_WITH_DEVICE(s->context);
   GMG_RUNNING(s, "gmg_precondition");
   void *u = gmg_place_of_u(s, (void *)out.values);
-  gmg_replay(s, precondition, gmg_take_f(s, in.values, 1), u);
+  gmg_replay(s, precondition, gmg_take_f(s, in.values), u);
   gmg_give_u(s, u, (void *)out.values);
   return gmg_status_or_failure(s, GMG_OK);
 }
@@ -52,7 +52,7 @@ gmg_status gmg_residual(gmg_solver *s, const void *f, const void *u, void *r)
   GMG_TRY(gmg_agree(s->context, check_residual(s, f, u, r)));
   const gmg_array rhs = gmg_array_of_f(&s->mine, f), at = gmg_array_of_u(&s->mine, u), out = gmg_array_of_f(&s->mine, r);
   GMG_WITH_DEVICE(s->context);
-  const void *f_eff = gmg_effective_rhs(s, gmg_take_f(s, rhs.values, 0), NULL, NULL), *u_eff = gmg_take_u(s, at.values);
+  const void *f_eff = gmg_effective_rhs(s, gmg_take_f(s, rhs.values), NULL, NULL), *u_eff = gmg_take_u(s, at.values);
   const gmg_residual_layouts layouts = {gmg_layout_of_rhs(s, f_eff), s->layouts.u, s->layouts.f};
   gmg_operator A = gmg_operator_on_arrays(s, f_eff);
   if (A.caller_layouts || !gmg_is_packed(s->layouts.f)) A.caller_layouts = &layouts;

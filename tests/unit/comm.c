@@ -512,17 +512,23 @@ static void coefficients_and_fluxes_are_fresh(void **state)
     }
 }
 
+/* A watched solver of a case without a stencil. Its arrays are to be freed. */
+static session watched_case_of(const watched_case *k, double *arrays[3])
+{
+  const gmg_problem p = problem_of(k, NULL, arrays);
+  const gmg_params q = params_of(k);
+  const session s = watched_solver(&p, &q);
+  watch(s.solver);
+  return s;
+}
+
 /* The cycle that searches the level of a divergence finds fresh ghosts. */
 static void a_watched_cycle_finds_fresh_ghosts(void **state)
 {
   (void)state;
   const watched_case k = {"divergence", "dddd", 2, GMG_CELL, "red_black", 0, 0, SAME, NONE, GMG_CYCLE_V, 0, 1, 0, 1, 0, 1e-8};
   double *arrays[3];
-  gmg_stencil box;
-  const gmg_problem p = problem_of(&k, &box, arrays);
-  const gmg_params q = params_of(&k);
-  session s = watched_solver(&p, &q);
-  watch(s.solver);
+  session s = watched_case_of(&k, arrays);
   (void)gmg_watched_cycle(&s.solver->mg, arrays[0], arrays[1], GMG_CYCLE_V);
   expect_fresh(&k, "gmg_watched_cycle");
   end_solver(&s);
@@ -538,11 +544,7 @@ static void asynchronous_halos_exchange_once(void **state)
       const watched_case k = {"asynchronous halos", "dndd", 2, GMG_CELL, "red_black", 0, 0, SAME, NONE,
                               kind ? GMG_CYCLE_W : GMG_CYCLE_V, 0, 1, legs, 1, 3, 1e-8};
       double *arrays[3];
-      gmg_stencil box;
-      const gmg_problem p = problem_of(&k, &box, arrays);
-      const gmg_params q = params_of(&k);
-      session s = watched_solver(&p, &q);
-      watch(s.solver);
+      session s = watched_case_of(&k, arrays);
       if (legs) buffered = 1, give_fused_legs(s.solver);
       s.solver->mg.refresh = gmg_refresh_of(GMG_HALOS_ASYNC);
       exchanges = 0;
@@ -571,11 +573,7 @@ static void recorded_loops_find_fresh_ghosts(void **state)
   for (int i = 0; i < COUNT(loops); i++) {
     const watched_case *k = &loops[i];
     double *arrays[3];
-    gmg_stencil box;
-    const gmg_problem p = problem_of(k, &box, arrays);
-    const gmg_params q = params_of(k);
-    session s = watched_solver(&p, &q);
-    watch(s.solver);
+    session s = watched_case_of(k, arrays);
     if (k->legs) buffered = 0, give_fused_legs(s.solver);
     s.solver->exec.graph = &graph;
     for (int cycle = 0; cycle < 2; cycle++) s.solver->method->loop(s.solver, arrays[0], arrays[1]);

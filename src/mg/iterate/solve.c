@@ -316,7 +316,7 @@ static gmg_status run_call(gmg_solver *s, const void *f, void *u, gmg_report *re
   gmg_progress p = {.true_before = INFINITY, .blown_up = INFINITY};
   const double begin = omp_get_wtime();
   void *given_u = (void *)gmg_array_of_u(&s->mine, u).values;
-  p.f = gmg_take_f(s, gmg_array_of_f(&s->mine, f).values, 0);
+  p.f = gmg_take_f(s, gmg_array_of_f(&s->mine, f).values);
   p.it.u = gmg_take_u(s, given_u);
   const gmg_cycle_kind cycle = s->params.cycle;
   s->context->error[0] = 0;

@@ -4,13 +4,19 @@
 
 static int has_parts(const gmg_solver *s) { return s->parts > 0; }
 
-/* Elements before the first own unknown of a field of the finest level. */
-static size_t before_own(const gmg_solver *s)
+/* The layout of a field of the finest level, with `extra` more along an axis: faces. */
+static gmg_layout layout_of_box(const gmg_solver *s, int axis, size_t extra)
+{
+  size_t box[3];
+  for (int a = 0; a < 3; a++) box[a] = gmg_own_span(&s->part[0], a).n + (a == axis ? extra : 0);
+  return gmg_layout_packed(box);
+}
+
+/* Bytes before the first own unknown of such a field. */
+static size_t bytes_before_own(const gmg_solver *s, gmg_layout box)
 {
   const gmg_part *p = &s->part[0];
-  size_t box[3];
-  for (int a = 0; a < 3; a++) box[a] = gmg_own_span(p, a).n;
-  return gmg_offset(gmg_layout_packed(box), p->own[0][0], p->own[1][0], p->own[2][0]);
+  return gmg_offset(box, p->own[0][0], p->own[1][0], p->own[2][0]) * s->exec.real_size;
 }
 
 /* Whether an array of the caller contains the box of the finest level, ghosts included, without gaps. */
@@ -26,16 +32,14 @@ static int contains_box(const gmg_solver *s, gmg_layout l)
 }
 
 /* The box that contains an array of the caller. */
-static void *box_around(const gmg_solver *s, const void *own) { return (char *)own - before_own(s) * s->exec.real_size; }
+static void *box_around(const gmg_solver *s, const void *own) { return (char *)own - bytes_before_own(s, layout_of_box(s, 0, 0)); }
 
 /* The own unknowns of a copy on the finest level, with `extra` more along an axis: faces. */
 static gmg_array own_of(const gmg_solver *s, const void *copy, int axis, size_t extra)
 {
   const gmg_part *p = &s->part[0];
-  size_t box[3];
-  for (int a = 0; a < 3; a++) box[a] = gmg_own_span(p, a).n + (a == axis ? extra : 0);
-  gmg_array x = {gmg_layout_packed(box), 0, NULL};
-  x.values = (const char *)copy + gmg_offset(x.layout, p->own[0][0], p->own[1][0], p->own[2][0]) * s->exec.real_size;
+  gmg_array x = {layout_of_box(s, axis, extra), 0, NULL};
+  x.values = (const char *)copy + bytes_before_own(s, x.layout);
   for (int a = 0; a < 3; a++) x.layout.n[a] = p->own[a][1] - p->own[a][0] + (a == axis ? extra : 0);
   return x;
 }
@@ -87,15 +91,12 @@ gmg_status gmg_create_copies(gmg_solver *s)
   return GMG_OK;
 }
 
-const void *gmg_take_f(gmg_solver *s, const void *f, int with_ghosts)
+const void *gmg_take_f(gmg_solver *s, const void *f)
 {
   if (!has_parts(s)) return f;
   const gmg_array from = {gmg_array_of_f(&s->mine, NULL).layout, 0, f};
   s->copies.given_f = f;
-  if (!s->copies.f) {
-    if (with_ghosts) gmg_exchange(&s->exec, &s->finest->A, box_around(s, f));
-    return box_around(s, f);
-  }
+  if (!s->copies.f) return box_around(s, f);
   take(s, from, 0, 0, s->copies.f);
   return s->copies.f;
 }

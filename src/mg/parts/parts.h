@@ -21,8 +21,7 @@ gmg_status gmg_check_same(gmg_context *c, const gmg_problem *p, const gmg_params
    in arrays that have ghosts themselves (gmg_problem::halo); alone it works in the caller's arrays. Pointers are to unknown
    (0, 0, 0): the callers' to the first own one, the others to the first of the box. */
 gmg_status gmg_create_copies(gmg_solver *s);
-/* with_ghosts: they are exchanged, because an operation takes its norm over all values. Otherwise they may be anything. */
-const void *gmg_take_f(gmg_solver *s, const void *f, int with_ghosts);
+const void *gmg_take_f(gmg_solver *s, const void *f); /* its ghosts may be anything */
 void *gmg_take_u(gmg_solver *s, const void *u); /* the current values are copied */
 void *gmg_place_of_u(gmg_solver *s, void *u);   /* the current values are not needed */
 void *gmg_place_of_r(const gmg_solver *s, const void *f_eff, void *r); /* a residual. f_eff: an operand, which stays */

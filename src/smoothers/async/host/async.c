@@ -204,8 +204,7 @@ static void run_blocks(const async_state *s, const gmg_smoother_level *l, size_t
 /* Whether blocks read ghosts that they do not relax. */
 static int reads_ghosts(const gmg_operator *A) { return A->part && !A->part->relaxes_ghosts; }
 
-/* One pass after the other. If blocks do not cover the ghosts, they are exchanged before each pass but the first; fresh: before
-   the first, too, unless they are fresh. */
+/* One pass after the other. Ghosts that blocks only read are exchanged before each pass. fresh: not before the first. */
 static void run_single_passes(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u,
                               int reversed, int fresh)
 {
