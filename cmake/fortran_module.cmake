@@ -1,0 +1,17 @@
+# A Fortran module as a static library gmg::TARGET, installed with the targets of EXPORT. A .mod file works with one compiler only, so
+# the source is installed, too. Users of another compiler compile it with their own files.
+function(gmg_add_fortran_module target source export)
+  set(modules ${CMAKE_CURRENT_BINARY_DIR}/modules)
+  set(module_dir ${CMAKE_INSTALL_LIBDIR}/fortran/gmg)
+  add_library(${target} STATIC ${source})
+  add_library(gmg::${target} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES Fortran_MODULE_DIRECTORY ${modules} POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${modules}> $<INSTALL_INTERFACE:${module_dir}>)
+  target_compile_options(${target} PRIVATE $<$<Fortran_COMPILER_ID:GNU>:-std=f2018 -Wall -Wextra>)
+  if(GMG_INSTALL)
+    install(TARGETS ${target} EXPORT ${export} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(EXPORT ${export} NAMESPACE gmg:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gmg)
+    install(DIRECTORY ${modules}/ DESTINATION ${module_dir} FILES_MATCHING PATTERN "*.mod")
+    install(FILES ${source} DESTINATION ${module_dir})
+  endif()
+endfunction()
