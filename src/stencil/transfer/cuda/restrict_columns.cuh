@@ -49,8 +49,8 @@ typedef struct {
   int due[MOST_PLANES + 1]; /* the plane before which a coarse plane is complete */
 } restriction_tile;
 
-/* slots: coarse unknowns of a thread in a plane; reads: columns of a row along the first two axes, at most */
-template <class Columns, int slots, int reads>
+/* slots: coarse unknowns of a thread in a plane; reads_x, reads_y: columns of a row along the first two axes, at most */
+template <class Columns, int slots, int reads_x, int reads_y>
 static __global__ void __launch_bounds__(RESTRICT_THREADS, RESIDENT)
     restrict_columns_kernel(typename Columns::operator_type A, restriction_tiles t, const scalar *f, const scalar *u,
                             scalar *coarse)
@@ -109,10 +109,10 @@ static __global__ void __launch_bounds__(RESTRICT_THREADS, RESIDENT)
       const scalar *const from = &tile.plane[k & 1][0][0] + source[s];
       scalar sum = 0;
 #pragma unroll
-      for (int b = 0; b < reads; b++) {
+      for (int b = 0; b < reads_y; b++) {
         scalar line = 0;
 #pragma unroll
-        for (int a = 0; a < reads; a++) line += wx.at[a] * from[b * LANES + a];
+        for (int a = 0; a < reads_x; a++) line += wx.at[a] * from[b * LANES + a];
         sum += wy.at[b] * line;
       }
 #pragma unroll
@@ -166,11 +166,16 @@ static int restrict_columns(const gmg_exec *e, const gmg_operator *A, const type
     t.m[a] = map[a];
   }
   t.to = gmg_layout_of_rows(map);
-  const int few = map[0].width <= 2 && map[1].width <= 2;
-  cut_restriction(few ? MOST_SLOTS * RESTRICT_THREADS : RESTRICT_THREADS, RESIDENT * gmg_device_of(e)->processors, &t);
-  const auto kernel = t.own[0] * t.own[1] > RESTRICT_THREADS ? restrict_columns_kernel<Columns, MOST_SLOTS, 2>
-                      : few                                  ? restrict_columns_kernel<Columns, 1, 2>
-                                                             : restrict_columns_kernel<Columns, 1, READS>;
+  const int wide[2] = {map[0].width, map[1].width}, few = wide[0] <= 2 && wide[1] <= 2, one = wide[0] == 1 || wide[1] == 1;
+  const int slots = few ? MOST_SLOTS : one ? 2 : 1, three = wide[0] <= 3 && wide[1] <= 3;
+  cut_restriction(slots * RESTRICT_THREADS, RESIDENT * gmg_device_of(e)->processors, &t);
+  const int fits = t.own[0] * t.own[1] <= RESTRICT_THREADS;
+  const auto kernel = few && fits      ? restrict_columns_kernel<Columns, 1, 2, 2>
+                      : few            ? restrict_columns_kernel<Columns, MOST_SLOTS, 2, 2>
+                      : wide[0] == 1   ? restrict_columns_kernel<Columns, 2, 1, READS>
+                      : wide[1] == 1   ? restrict_columns_kernel<Columns, 2, READS, 1>
+                      : three          ? restrict_columns_kernel<Columns, 1, 3, 3>
+                                       : restrict_columns_kernel<Columns, 1, READS, READS>;
   gmg_launch_early(e, "restriction", kernel, {dim3(t.count[0] * t.count[1] * t.count[2]), dim3(RESTRICT_THREADS), 0}, rows, t, f,
                    u, coarse);
   return 1;
