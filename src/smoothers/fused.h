@@ -32,8 +32,8 @@ typedef struct gmg_fused_ops {
                            const gmg_update_target *to);
   /* Whether u may alternate between two fields. presmooth_restrict() then writes u to the other field, and postsmooth_update()
      writes it back with the coarse correction, so that prolongation needs no separate pass. 1 promises both, for the steps in the
-     level's parameters and for both starts. Called at create, after setup. */
-  int (*double_buffered)(const gmg_smoother_level *level, const void *state, const gmg_map *restrict_, const gmg_map *prolong);
+     level's parameters and for both starts. The restriction may then be a pass of its own. Called at create, after setup. */
+  int (*double_buffered)(const gmg_smoother_level *level, const void *state, const gmg_map *prolong);
 } gmg_fused_ops;
 
 /* The fused legs of params->smoother for exec's backend and type. NULL: a user's smoother, no fused legs, or not for this kind of

@@ -296,9 +296,9 @@ static int postsmooth_update(const gmg_smoother_level *l, void *state, const voi
   return 1;
 }
 
-static int double_buffered(const gmg_smoother_level *l, const void *state, const gmg_map *restrict_, const gmg_map *prolong)
+static int double_buffered(const gmg_smoother_level *l, const void *state, const gmg_map *prolong)
 {
-  (void)state, (void)restrict_, (void)prolong;
+  (void)state, (void)prolong;
   return buffered && l->A->type == GMG_F64;
 }
 

@@ -95,10 +95,10 @@ static int postsmooth_update(const gmg_smoother_level *l, void *state, const voi
   return 1;
 }
 
-static int double_buffered(const gmg_smoother_level *l, const void *state, const gmg_map *restrict_, const gmg_map *prolong)
+static int double_buffered(const gmg_smoother_level *l, const void *state, const gmg_map *prolong)
 {
   (void)state;
-  assert_true(restrict_ && prolong);
+  assert_non_null(prolong);
   return back_and_forth && l->A->type == GMG_F64 && l->index < 2;
 }
 

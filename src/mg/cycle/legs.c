@@ -178,7 +178,7 @@ void gmg_choose_legs(gmg_multigrid *m, int l)
   if (gmg_has_black_box(m->solver)) return;
   m->legs[l] = m->fused[l] && !legs_exchange(m, l) ? &fused_legs : &gmg_plain_legs;
   if (!m->fused[l] || m->pre == 0 || m->post == 0 || L->operator_dependent || m->exec->dry) return;
-  if (m->fused[l]->double_buffered(&L->view, m->state[l], L->restrict_, L->prolong)) m->legs[l] = &gmg_double_buffered_legs;
+  if (m->fused[l]->double_buffered(&L->view, m->state[l], L->prolong)) m->legs[l] = &gmg_double_buffered_legs;
 }
 
 void gmg_agree_on_legs(gmg_multigrid *m, int l)

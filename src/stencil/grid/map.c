@@ -278,6 +278,41 @@ static gmg_pairs find_pairs(const table *t, int is_part, int shift)
   return GMG_PAIRS_NONE;
 }
 
+/* Where row r is, in columns from column r / 2 + shift. 0 if it reads the wall. */
+static int place_of(const table *t, size_t r, int shift, double *place)
+{
+  const double *w = &t->weight[2 * r];
+  *place = t->first[r] - (int)(r / 2) - shift + w[1];
+  return fabs(w[0] + w[1] - 1) < 1e-9;
+}
+
+static int find_near_pairs(const table *t, int shift)
+{
+  int near = t->width == 2;
+  for (size_t r = 0; r < t->rows && near; r++)
+    for (int m = 0; m < 2 && near; m++) {
+      const int reach = t->first[r] + m - (int)(r / 2) - shift;
+      near = t->weight[2 * r + (size_t)m] == 0 || (reach <= 1 && reach >= (r % 2 ? 0 : -1));
+    }
+  return near;
+}
+
+/* Sets gmg_map::place and what belongs to it. */
+static void find_places(const table *t, int shift, gmg_map *map)
+{
+  const size_t begin = GMG_NEAR_ENDS, end = t->rows - 1, last = (end - 2) / 2 * 2;
+  double place[2], to;
+  if (!map->near_pairs || t->rows < 2 * GMG_NEAR_ENDS) return;
+  if (!place_of(t, begin, shift, &place[0]) || !place_of(t, begin + 1, shift, &place[1]) || !place_of(t, last, shift, &to)) return;
+  double slope = (to - place[0]) / (double)((last - begin) / 2);
+  int holds = 1;
+  if (fabs(slope) < 1e-12) slope = 0;
+  for (int b = 0; b < 2; b++) place[b] -= slope * (double)(begin / 2);
+  for (size_t r = begin; r < end && holds; r++)
+    holds = place_of(t, r, shift, &to) && fabs(to - place[r % 2] - slope * (double)(r / 2)) < 1e-9;
+  map->has_places = holds, map->place[0] = place[0], map->place[1] = place[1], map->slope = slope;
+}
+
 /* The actual column of an index: wrapped on a periodic axis, and otherwise clamped, with weight 0. */
 static int column_of(int i, int n, int periodic)
 {
@@ -395,6 +430,8 @@ static void describe(gmg_map_kind kind, const table *t, gmg_map *map)
   *map = (gmg_map){.rows = (int)t->rows, .cols = (int)t->cols, .width = t->width};
   find_repetition(t, map);
   map->pairs = map->pairs_inside = has_values(kind) ? find_pairs(t, 0, 0) : GMG_PAIRS_NONE;
+  map->near_pairs = has_values(kind) && find_near_pairs(t, 0);
+  find_places(t, 0, map);
   map->rows_in_tile[0] = rows_that_read(t, GMG_TILE_COLUMNS);
   map->rows_in_tile[1] = rows_that_read(t, GMG_TILE_LINES);
   map->rows_in_strip = rows_that_read(t, GMG_STRIP_COLUMNS);
@@ -476,7 +513,11 @@ gmg_status gmg_map_create_part(gmg_exec *e, gmg_map_kind kind, const gmg_axis *f
     status = gmg_fail(e->context, GMG_ERR_MEMORY, "transfer map of %zu unknowns could not be allocated", fine_part.n);
   if (status == GMG_OK) describe(kind, &t, map);
   map->shift = (int)(fine_part.first / 2 - coarse_part.first); /* fine_part.first is even */
-  if (status == GMG_OK && is_cut && has_values(kind)) map->pairs_inside = find_pairs(&t, 1, map->shift);
+  if (status == GMG_OK && is_cut && has_values(kind)) {
+    map->pairs_inside = find_pairs(&t, 1, map->shift);
+    map->near_pairs = map->pairs_inside == GMG_PAIRS_LINEAR, map->has_places = 0;
+    find_places(&t, map->shift, map);
+  }
   if (status == GMG_OK) status = upload(e, &t, has_values(kind) && gmg_axis_periodic(fine) && !is_cut, map);
   if (status == GMG_OK && map->shift && map->pairs_inside == GMG_PAIRS_LINEAR) status = upload_first_inside(e, &t, map);
   table_free(&whole);

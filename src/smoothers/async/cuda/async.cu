@@ -92,11 +92,11 @@ static int postsmooth_update(const gmg_smoother_level *l, void *state, const voi
 }
 
 /* Whether the upward leg runs in one pass that reads and writes different fields. The downward leg then does so, too. */
-static int double_buffered(const gmg_smoother_level *l, const void *state, const gmg_map *restrict_, const gmg_map *prolong)
+static int double_buffered(const gmg_smoother_level *l, const void *state, const gmg_map *prolong)
 {
   const async_state *s = (const async_state *)state;
   return s->variant->double_buffered && !s->resident && !s->before && passes_of(l, l->params->post) == 1 &&
-         s->variant->double_buffered(l, s, restrict_, prolong);
+         s->variant->double_buffered(l, s, prolong);
 }
 
 /* Refuses parameters that contradict each other, and blocks that do not fit on the device. */

@@ -11,22 +11,29 @@
    - Float: it takes 0.157 instead of 0.167 ms at 256^3, but 57 instead of 52 us at 128^3.
    - Double: a solve at 256^3 takes 5.0 ms with it, and 4.5 ms without.
 
+   MIN_CELLS_UNPAIRED: on smaller levels whose axes are not coarsened in pairs prolongation is a pass of its own. At 128^3 vertices
+   between Neumann walls on an H100 the two passes take 68 us, and one 88 us; at 383^3 a solve takes 11.3 instead of 11.9 ms with
+   one.
+
    MIN_CELLS_DOUBLE_BUFFERED: larger levels are double-buffered. If coarser levels are, too, cycles take longer: their blocks are
    short, and the instructions of their first and last steps are not in the cache yet.
    - Double: a V(1,1) cycle at 512^3 takes 3.95 ms, and 4.06 ms if coarser levels are double-buffered, too.
    - Float: a solve of five cycles at 512^3 takes 13.15 instead of 14.04 ms, at 384^3 6.61 instead of 6.93 ms. At 256^3 it would
      take 2.71 instead of 2.64 ms. */
 enum { MIN_CELLS_RESTRICT = sizeof(real) == 8 ? 1 << 26 : 1 << 22,
+       MIN_CELLS_UNPAIRED = 1 << 25,
        MIN_CELLS_DOUBLE_BUFFERED = sizeof(real) == 8 ? 1 << 26 : 1 << 25 };
 
-static const plane_pass passes[] = {PLANE_PASS(4, 0),
-                                    PLANE_PASS(4, PASS_FROM_ZERO),
-                                    PLANE_PASS(4, PASS_RESTRICT),
-                                    PLANE_PASS(4, PASS_RESTRICT | PASS_FROM_ZERO),
-                                    PLANE_PASS_IN_FLOAT(4, PASS_UPDATE),
-                                    PLANE_PASS(4, PASS_UPDATE | PASS_PROLONG),
-                                    PLANE_PASS_IN_FLOAT(4, PASS_PROLONG),
-                                    {-1}};
+static const plane_pass pass_table[] = {PLANE_PASS(4, 0),
+                                        PLANE_PASS(4, PASS_FROM_ZERO),
+                                        PLANE_PASS(4, PASS_RESTRICT),
+                                        PLANE_PASS(4, PASS_RESTRICT | PASS_FROM_ZERO),
+                                        PLANE_PASS_IN_FLOAT(4, PASS_UPDATE),
+                                        PLANE_PASS(4, PASS_UPDATE | PASS_PROLONG),
+                                        PLANE_PASS(4, PASS_UPDATE | PASS_PROLONG | PASS_UNPAIRED),
+                                        PLANE_PASS_IN_FLOAT(4, PASS_PROLONG),
+                                        PLANE_PASS_IN_FLOAT(4, PASS_PROLONG | PASS_UNPAIRED),
+                                        {-1}};
 
 /* Shared memory is reserved in steps, and the rest is the L1 cache. With 320 more bytes of shared memory, which take another step,
    a V(1,1) cycle in double at 512^3 took 5.08 instead of 4.58 ms (be072dc, docs/notes/gpu-measurements.md). */
@@ -35,7 +42,7 @@ static_assert(plane_shape<4>::blocks * (plane_pass_bytes<4>(PASS_PROLONG) + 1024
 
 static const plane_pass *pass_of(const gmg_smoother_level *l, const async_state *s, int kind)
 {
-  return plane_pass_of(passes, kind, s->max_bytes);
+  return plane_pass_of(pass_table, kind, s->max_bytes);
 }
 
 /* Walls may mirror: blocks relax the images beyond them, too. Periodic axes may have an odd size, where two unknowns of one colour
@@ -47,13 +54,13 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
   if (A->dim != 3 || !gmg_has_equal_couplings(A) || A->cells > 0x7fffffff) return 0;
   if (!is_large(l, MIN_CELLS_PLANES) || !has_default_relaxation(p)) return 0;
   if (!plane_blocks<4>(A, p->async.block, processors_of(l), &s->blocks)) return 0;
-  s->bytes = passes[0].bytes, s->threads = dim3((unsigned)(32 * plane_rows(&s->blocks)));
+  s->bytes = pass_table[0].bytes, s->threads = dim3((unsigned)(32 * plane_rows(&s->blocks)));
   return 1;
 }
 
 static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
-  allow_passes(l->exec, passes, s->max_bytes);
+  allow_passes(l->exec, pass_table, s->max_bytes);
   return is_dynamic(l->params) ? allow_shared(l, (const void *)plane_kernel_dynamic<4>, s->max_bytes) : NULL;
 }
 
@@ -91,29 +98,35 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
   const int pays = zero || to != u || l->params->async.block[0] || l->A->cells >= MIN_CELLS_RESTRICT;
   const plane_pass *last = pass_of(l, s, PASS_RESTRICT | (zero ? PASS_FROM_ZERO : 0));
   restriction_output r;
-  if (!pays || !last || !restriction_of(&r, coarse, l->A, map, &s->blocks)) return 0;
+  const int restricts = pays && last && restriction_of(&r, coarse, l->A, map, &s->blocks);
+  if (!restricts && to == u) return 0;
   if (first) run(l, s, 1, f, NULL, u, 0);
   R(async_run_passes)(l, s, between, f, u, 0);
-  l->exec->vector->fill(l->exec, gmg_unknowns_of(gmg_layout_of_rows(map)), 0, coarse);
-  launch(l, s, last, 1, level_of(l, s, 0), f, u, to, update_output{}, r);
+  if (restricts) {
+    l->exec->vector->fill(l->exec, gmg_unknowns_of(gmg_layout_of_rows(map)), 0, coarse);
+    launch(l, s, last, 1, level_of(l, s, 0), f, u, to, update_output{}, r);
+  } else {
+    run(l, s, 1, f, zero ? NULL : u, to, 0);
+    gmg_operator_of(l->exec, l->A)->restrict_residual(l->exec, l->A, map, f, to, u, coarse); /* u: work space */
+  }
   return 1;
 }
 
 static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed,
                              const gmg_update_target *to)
 {
-  const plane_pass *last = pass_of(l, s, plane_pass_to(to));
-  if (!last || !update_has_offsets(to) || (to->coarse && (passes > 1 || !planes_can_prolong(to, l->A, &s->blocks)))) return 0;
+  const plane_pass *last = plane_pass_to(pass_table, s->max_bytes, to, l->A, &s->blocks);
+  const int pays = !to->coarse || l->A->part || planes_are_paired(to->prolong, l->A) || is_large(l, MIN_CELLS_UNPAIRED);
+  if (!pays || !last || !update_has_offsets(to) || (to->coarse && passes > 1)) return 0;
   R(async_run_passes)(l, s, passes - 1, f, u, reversed);
   launch(l, s, last, 1, level_of(l, s, reversed), f, u, to->x, update_of(to, l->A), restriction_output{});
   return 1;
 }
 
-static int double_buffered(const gmg_smoother_level *l, const async_state *s, const gmg_map *restrict_, const gmg_map *prolong)
+static int double_buffered(const gmg_smoother_level *l, const async_state *s, const gmg_map *prolong)
 {
   const int pays = l->A->part || is_large(l, MIN_CELLS_DOUBLE_BUFFERED); /* in several processes no other legs are fused */
-  return pays && pass_of(l, s, PASS_RESTRICT) &&
-         planes_can_double_buffer(passes, s->max_bytes, l->A, &s->blocks, restrict_, prolong);
+  return pays && planes_can_double_buffer(pass_table, s->max_bytes, l->A, &s->blocks, prolong);
 }
 
 const async_variant R(async_planes) = {.lay_out = lay_out,

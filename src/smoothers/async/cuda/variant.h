@@ -66,7 +66,7 @@ struct async_variant {
                             gmg_start start, const gmg_map *map, void *coarse);
   int (*postsmooth_update)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed,
                            const gmg_update_target *to);
-  int (*double_buffered)(const gmg_smoother_level *l, const async_state *s, const gmg_map *restrict_, const gmg_map *prolong);
+  int (*double_buffered)(const gmg_smoother_level *l, const async_state *s, const gmg_map *prolong);
   /* Converts numbers of blocks to what its kernels use instead. */
   void (*renumber)(const gmg_blocks *b, int *order);
 };

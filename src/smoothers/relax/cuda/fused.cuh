@@ -16,8 +16,9 @@ enum {
   PASS_FROM_ZERO = 1, /* u is 0 before the pass */
   PASS_PROLONG = 2,   /* the coarse correction is interpolated, and added to u as it is read */
   PASS_RESTRICT = 4,  /* the residual of the result is restricted */
-  PASS_UPDATE = 8     /* u is written to the update target: the pass reads and writes different fields, like the deterministic
+  PASS_UPDATE = 8,    /* u is written to the update target: the pass reads and writes different fields, like the deterministic
                          twin */
+  PASS_UNPAIRED = 16  /* with PASS_PROLONG: axes are not coarsened in pairs, or walls mirror */
 };
 
 /* Only float corrections update a field of another type. */
@@ -38,6 +39,7 @@ typedef struct {
   gmg_map map[3];        /* maps of prolongation */
   pitches layout;        /* layout of the coarse field */
   gmg_repeated_pairs along; /* weights along the columns, the same for most rows */
+  real place[2], slope;     /* of the map along the columns, as in gmg_map */
   int row_gap, plane_gap; /* by how much rows and planes of x are longer than those of the level's fields */
 } update_output;
 
@@ -72,6 +74,7 @@ static inline update_output update_of(const gmg_update_target *to, const gmg_ope
   for (int a = 0; a < 3; a++) o.map[a] = map_from_first_pair(&to->prolong[axis[a]], a == 2);
   o.coarse += (size_t)to->prolong[axis[2]].shift * (size_t)o.layout.plane;
   o.along = gmg_repeated_pairs_of(&o.map[2]);
+  o.place[0] = (real)o.map[2].place[0], o.place[1] = (real)o.map[2].place[1], o.slope = (real)o.map[2].slope;
   return o;
 }
 
@@ -94,6 +97,14 @@ static __device__ __forceinline__ gmg_pair_weights pair_weights_of(const gmg_map
 {
   if (!exists) return {0, 0};
   return gmg_pair_weights_of(m, gmg_wrap_once(i, n, wraps));
+}
+
+/* gmg_near_pair_of() of fine index i. paired: the axis is coarsened in pairs, and no wall mirrors. */
+template <int paired>
+static __device__ __forceinline__ gmg_near_pair near_pair_of(const gmg_map &m, int i, int n, int ends, int exists)
+{
+  const gmg_pair_weights w = paired ? pair_weights_of(m, i, n, ends, exists) : gmg_pair_weights{0, 0};
+  return paired ? gmg_near_pair{w.own, w.side, i & 1} : gmg_near_pair_of(m, i, ends, exists);
 }
 
 /* --- PASS_RESTRICT ----------------------------------------------------------------------------------------------------- */

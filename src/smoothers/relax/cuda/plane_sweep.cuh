@@ -63,12 +63,12 @@ static __device__ __forceinline__ column column_of(const uniform_level &s, int i
    alone. */
 template <int HALF_SWEEPS, int KIND> struct plane_sweep {
   typedef plane_shape<HALF_SWEEPS> shape;
-  typedef plane_prolongation<shape::rows, shape::steps> prolongation;
   static constexpr int PITCH = shape::pitch, PLANE = shape::plane, COLOUR = shape::colour, THREADS = shape::threads;
   static constexpr int STEPS = shape::steps, SLOTS = shape::slots, DONE = 3 * HALF_SWEEPS + 1;
   static constexpr int from_zero = KIND & PASS_FROM_ZERO, prolongs = KIND & PASS_PROLONG, restricts = KIND & PASS_RESTRICT,
                        updates = KIND & PASS_UPDATE, exact = HALF_SWEEPS == 2, self_contained = exact && from_zero && restricts;
   typedef plane_restriction<self_contained> residual_restriction;
+  typedef plane_prolongation<shape::rows, shape::steps, !(KIND & PASS_UNPAIRED)> prolongation;
   static constexpr int keeps_f = shape::keeps_f && !prolongs && !restricts; /* these need the registers for other values */
   /* loads the next u after the current one is used: one u fewer in registers */
   static constexpr int loads_late = shape::is_double && HALF_SWEEPS == 4 && prolongs;
@@ -111,6 +111,7 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
 
   __device__ __forceinline__ int is_there(int q) const { return q >= exist_begin && q < exist_end; }
   __device__ __forceinline__ int offset(int q) const { return gmg_fold_index(first + q, s.n[2], s.ends[2]) * s.layout.plane; }
+  __device__ __forceinline__ tile_planes along(void) const { return {first, s.n[2], s.ends[2], exist_begin, exist_end}; }
   __device__ __forceinline__ int is_wall(int q) const { return q == wall_low || q == wall_high; }
   __device__ __forceinline__ real more_at(int q) const { return q == wall_high ? more_high : more_low; }
   /* the weight of a column on plane q at a wall; relax: its weight on other planes */
@@ -193,7 +194,7 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
     if (self_contained) load_ring(0, v.ring_come[0]);
     if (prolongs) {
       correction.begin(o, s.n, s.ends, begin, me, i, j, row0.exists, row1.exists, ri, rj, ring_exists, tile + shape::reals);
-      correction.fill(o, s.ends[2], first >> 1);
+      correction.fill(o, along());
     }
     if (restricts) {
       const real out = s.coupling[0] + s.coupling[1] + s.coupling[2];
@@ -327,20 +328,6 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
     if (restricts) restricted.take(s.coupling, value, rhs, more, t, (int)threadIdx.x);
   }
 
-  /* Adds the correction to the loaded planes. */
-  template <int checked>
-  __device__ __forceinline__ void prolong(prolongation &correction, int T, int t, scalar u[2][2], scalar beside[2])
-  {
-    gmg_pair_weights w[3];
-#pragma unroll
-    for (int d = 0; d < 3; d++) {
-      const int q = 2 * T + (d < 2 ? d : -1);
-      w[d] = checked ? pair_weights_of(o.map[2], first + q, s.n[2], s.ends[2], is_there(q)) : o.along.w[d % 2];
-    }
-    if (!checked) w[2] = o.along.w[1];
-    correction.take(t % prolongation::SLOTS, w, ring_parity, u, beside);
-  }
-
   /* Stores the two new planes: 2 T - 1 and 2 T of A, 2 T and 2 T + 1 of B. */
   __device__ __forceinline__ void take(planes_held &v, int t, const scalar u[2][2], const scalar beside[2])
   {
@@ -378,12 +365,12 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
 #pragma unroll
     for (int d = 1; d < 3; d++)
       if (!checked || is_there(2 * T + d)) load_f((2 * t + d) % SLOTS, checked ? offset(2 * T + d) : base + d * s.layout.plane);
-    if (prolongs) correction.load(o, s.ends[2], (first >> 1) + T + 4, (t + 3) % prolongation::SLOTS);
+    if (prolongs) correction.load_ahead(o, along(), T, t);
     __pipeline_commit();
     __pipeline_wait_prior(2);
     relax<checked>(v, T, t);
     write_back<checked>(v, restricted, T, t, base);
-    if (prolongs) prolong<checked>(correction, T, t, v.come[now], v.ring_come[now]);
+    if (prolongs) correction.template take<checked>(o, along(), T, t, ring_parity, v.come[now], v.ring_come[now]);
     if (self_contained) relax_ring<checked>(T, t, v.ring_come[now][0]);
     if (checked || !from_zero) { /* from zero: values are 0, or are relaxed before they are read */
       take(v, t, v.come[now], v.ring_come[now]);
@@ -480,21 +467,22 @@ static inline void allow_passes(const gmg_exec *e, const plane_pass *p, size_t m
       gmg_allow_shared(e, (const void *)p->kernel, max_bytes);
 }
 
-/* The kind of a pass that writes to this target. A level in double always updates doubles. */
-static inline int plane_pass_to(const gmg_update_target *to)
+/* The pass of a table that writes to this target. NULL: there is none. A level in double always updates doubles. */
+static inline const plane_pass *plane_pass_to(const plane_pass *p, size_t max_bytes, const gmg_update_target *to,
+                                              const gmg_operator *A, const gmg_blocks *b)
 {
-  return (to->coarse ? PASS_PROLONG : 0) | (GMG_REAL_F32 && to->is_field ? 0 : PASS_UPDATE);
+  if (to->coarse && !planes_can_prolong(to, A, b)) return NULL;
+  const int prolongs = !to->coarse ? 0 : planes_are_paired(to->prolong, A) ? PASS_PROLONG : PASS_PROLONG | PASS_UNPAIRED;
+  return plane_pass_of(p, prolongs | (GMG_REAL_F32 && to->is_field ? 0 : PASS_UPDATE), max_bytes);
 }
 
-/* Whether the passes of a table can write u to another field on the downward leg, and back on the upward leg. */
+/* Whether the passes of a table can write u back from another field on the upward leg, with the correction. */
 static inline int planes_can_double_buffer(const plane_pass *passes, size_t max_bytes, const gmg_operator *A, const gmg_blocks *b,
-                                           const gmg_map *restrict_, const gmg_map *prolong)
+                                           const gmg_map *prolong)
 {
-  const gmg_update_target to = {.is_field = 1, .coarse = "any", .prolong = prolong};
-  restriction_output r;
-  return plane_pass_of(passes, PASS_RESTRICT | PASS_FROM_ZERO, max_bytes) && plane_pass_of(passes, plane_pass_to(&to), max_bytes) &&
-         plane_pass_of(passes, PASS_UPDATE | PASS_PROLONG, max_bytes) && restriction_of(&r, NULL, A, restrict_, b) &&
-         planes_can_prolong(&to, A, b);
+  const gmg_update_target field = {.is_field = 1, .coarse = "any", .prolong = prolong};
+  const gmg_update_target array = {.coarse = "any", .prolong = prolong};
+  return plane_pass_to(passes, max_bytes, &field, A, b) && plane_pass_to(passes, max_bytes, &array, A, b);
 }
 
 /* The grid of one or more passes. */

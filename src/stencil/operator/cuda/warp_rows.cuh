@@ -254,6 +254,27 @@ static __device__ __forceinline__ gmg_pair_weights gmg_pair_weights_of(const gmg
   return {gmg_weight_of(m, i, own), gmg_weight_of(m, i, own - 1 + 2 * (i & 1))};
 }
 
+/* Weights of a fine index i (gmg_map::near_pairs, in a map without a shift): of its parent, coarse index i / 2, and of the
+   neighbour of the parent above or, unless `above`, below. */
+typedef struct {
+  real own, side;
+  int above;
+} gmg_near_pair;
+
+/* The weights of index i, which may be beyond the ends of the axis: across a seam, or in the mirror image of the axis. Of the
+   second image a small weight may be left out, if it reads beyond the neighbour of its parent. */
+static __device__ __forceinline__ gmg_near_pair gmg_near_pair_of(const gmg_map &m, int i, int ends, int exists)
+{
+  if (!exists) return {0, 0, 1};
+  const int r = gmg_fold_index(i, m.rows, ends), inside = r == i, wraps = ends & GMG_WRAPS, swaps = !inside && !wraps;
+  const real low = gmg_at(m.weight, 2 * (size_t)r), high = gmg_at(m.weight, 2 * (size_t)r + 1);
+  const real w[2] = {swaps ? high : low, swaps ? low : high};
+  int first = __ldg(m.first + r);
+  if (!inside) first = wraps ? first + (i < 0 ? -m.cols : m.cols) : (i < 0 ? 0 : 2 * (m.cols - 1)) - first - 1;
+  const int at = first - (i >> 1);
+  return {at == 0 ? w[0] : at == -1 ? w[1] : (real)0, at == 0 ? w[1] : at == -2 ? w[1] : w[0], at >= 0};
+}
+
 /* Weights of row 2 K + q. */
 static __device__ __forceinline__ gmg_pair_weights gmg_pair_weights_of(const gmg_map &m, const gmg_repeated_pairs &same, int K,
                                                                        int q)
