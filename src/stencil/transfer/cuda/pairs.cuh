@@ -212,6 +212,98 @@ static int prolong_pairs(const gmg_exec *e, const gmg_map map[3], const void *x,
   return 1;
 }
 
+/* --- prolongation on axes of any size (gmg_map::near_pairs) ------------------------------------------------------------ */
+
+/* children_of(). above: whether row 2 I reads the column above I, not the one below. */
+typedef struct {
+  real own[2], side[2];
+  int beside[2], above;
+} near_children;
+
+static __device__ __forceinline__ near_children near_children_of(const gmg_map &m, int I)
+{
+  near_children x;
+#pragma unroll
+  for (int b = 0; b < 2; b++) {
+    const gmg_near_pair w = gmg_near_pair_of(m, 2 * I + b, 0, 2 * I + b < m.rows);
+    x.own[b] = w.own, x.side[b] = w.side;
+    if (b == 0) x.above = w.above;
+    x.beside[b] = __ldg(m.wrap + I + (b || w.above ? 1 : -1));
+  }
+  return x;
+}
+
+/* Like prolong_pairs_kernel() in 3D. The last coarse index may be the wall. */
+static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
+    prolong_near_pairs_kernel(prolongation p, gmg_layout from, gmg_layout fine, const scalar *x, scalar *y, int add)
+{
+  gmg_wait_for_predecessor();
+  const gmg_column_part part = gmg_column_part_of<1, 1>(p.tiles, p.n, blockIdx.x);
+  const int I = part.i, J = part.j, begin = part.begin, end = part.end;
+  if (!part.there) return;
+  const near_children fx = near_children_of(p.m[0], I), fy = near_children_of(p.m[1], J);
+  const int own_x = __ldg(p.m[0].wrap + I), own_y = __ldg(p.m[1].wrap + J), wide = min(2, p.m[0].rows - 2 * I),
+            deep = min(2, p.m[1].rows - 2 * J);
+  /* coarse plane K, interpolated across the columns */
+  const auto across = [&](int K) {
+    const scalar *const plane = x + gmg_offset(from, 0, 0, (size_t)__ldg(p.m[2].wrap + K));
+    gmg_patch<1> line[3];
+#pragma unroll
+    for (int m = 0; m < 3; m++) {
+      const scalar *const at = plane + (size_t)(m == 0 ? own_y : fy.beside[m - 1]) * from.row;
+      const scalar low = __ldg(at + fx.beside[0]), here = __ldg(at + own_x), high = __ldg(at + fx.beside[1]);
+      line[m].at[0][0] = fx.own[0] * here + fx.side[0] * low, line[m].at[0][1] = fx.own[1] * here + fx.side[1] * high;
+    }
+    gmg_patch<2> e;
+#pragma unroll
+    for (int d = 0; d < 2; d++)
+#pragma unroll
+      for (int b = 0; b < 2; b++) e.at[d][b] = fy.own[d] * line[0].at[0][b] + fy.side[d] * line[1 + d].at[0][b];
+    return e;
+  };
+  scalar *to = y + gmg_offset(fine, 2 * (size_t)I, 2 * (size_t)J, 2 * (size_t)begin);
+  const size_t slice = gmg_pitch(fine, 2);
+  gmg_patch<2> below = across(begin - 1), here = across(begin);
+  for (int K = begin; K < end; K++, to += 2 * slice) {
+    const int high = min(2, p.m[2].rows - 2 * K);
+    const auto there = [&](int q, int d, int b) { return q < high && d < deep && b < wide; };
+    scalar old[2][2][2];
+#pragma unroll
+    for (int q = 0; q < 2; q++)
+#pragma unroll
+      for (int d = 0; d < 2; d++)
+#pragma unroll
+        for (int b = 0; b < 2; b++) old[q][d][b] = add && there(q, d, b) ? to[q * slice + d * fine.row + b] : (scalar)0;
+    const near_children fz = near_children_of(p.m[2], K);
+    const gmg_patch<2> above = across(K + 1);
+#pragma unroll
+    for (int q = 0; q < 2; q++)
+#pragma unroll
+      for (int d = 0; d < 2; d++)
+#pragma unroll
+        for (int b = 0; b < 2; b++) {
+          const scalar side = q || fz.above ? above.at[d][b] : below.at[d][b];
+          if (there(q, d, b)) to[q * slice + d * fine.row + b] = old[q][d][b] + (fz.own[q] * here.at[d][b] + fz.side[q] * side);
+        }
+    below = here, here = above;
+  }
+}
+
+/* Returns 1 if done, and 0 if the kernel does not apply. */
+static int prolong_near_pairs(const gmg_exec *e, const gmg_map map[3], gmg_layout from, const void *x, gmg_layout to, void *y,
+                              int add)
+{
+  prolongation p = {};
+  size_t threads[3];
+  for (int a = 0; a < 3; a++) {
+    p.m[a] = map[a], p.n[a] = (map[a].rows + 1) / 2, threads[a] = (size_t)p.n[a];
+    if (!map[a].near_pairs || map[a].shift || p.n[a] > map[a].cols + 2) return 0;
+  }
+  p.tiles = gmg_tiles_of(threads, 32, 32, 1, 3 * (size_t)gmg_device_of(e)->processors);
+  gmg_launch_early(e, "prolongation", prolong_near_pairs_kernel, gmg_shape_of(p.tiles), p, from, to, x, y, add);
+  return 1;
+}
+
 /* --- prolongation that depends on the coefficients ------------------------------------------------------------------- */
 
 /* gmg_limit() for the two children of a coarse unknown along an axis. `shared` is the coefficient of the face between them, low and

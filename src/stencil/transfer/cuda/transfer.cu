@@ -75,6 +75,7 @@ extern "C" void R(gmg_transfer_cuda)(const gmg_exec *e, const gmg_map map[3], co
 {
   const gmg_points p = rows_of(map);
   if (prolong_line(e, map, x, y, add) || prolong_pairs(e, map, x, y, add)) return;
+  if (prolong_near_pairs(e, map, gmg_layout_of_columns(map), x, p.layout, y, add)) return;
   if (prolong_two_taps(e, map, gmg_layout_of_columns(map), x, p.layout, y, add)) return;
   if (prolong_two_taps_rows(e, map, gmg_layout_of_columns(map), x, p.layout, y, add)) return;
   gmg_launch(e, "transfer", tensor_kernel_of(map), gmg_shape_of(p), gmg_maps_of(map), p, gmg_layout_of_columns(map), x, y, add);
