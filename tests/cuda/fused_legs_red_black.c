@@ -47,7 +47,7 @@ static const struct {
              {{2, {702, 800, 1}, GMG_CELL, "pppp"}, ROWS, 1},      {{3, {80, 82, 84}, GMG_VERTEX, "pppppp"}, NONE, 0},
              {{2, {1000, 602, 1}, GMG_CELL, "dddn"}, ROWS, 1},     {{3, {92, 90, 71}, GMG_CELL, "ddddnd"}, NONE, 0},
              {{2, {1024, 512, 1}, GMG_CELL, "pppp"}, ROWS, 1},     {{2, {2000, 256, 1}, GMG_CELL, "ppnr"}, ROWS, 1},
-             {{3, {165, 163, 164}, GMG_CELL, "ddppdr"}, NONE, 1},  {{3, {162, 164, 166}, GMG_VERTEX, "ppddpp"}, NONE, 1},
+             {{3, {165, 163, 164}, GMG_CELL, "ddnrdr"}, NONE, 1},  {{3, {162, 164, 166}, GMG_VERTEX, "ppddpp"}, NONE, 1},
              {{2, {48, 12000, 1}, GMG_CELL, "rndd"}, ROWS, 1},     {{2, {1001, 600, 1}, GMG_CELL, "dddd"}, NONE, 0}};
 enum { BOXES = sizeof boxes / sizeof *boxes };
 
