@@ -4,6 +4,7 @@
 #include "internals.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -466,9 +467,62 @@ static void rows_of_long_axes(void **state)
       }
 }
 
+/* gmg_map::near_pairs on all axes that are long enough, and gmg_map::place against the weights. */
+static void places_agree(const char *name, const gmg_map *m)
+{
+  if (!m->near_pairs || !m->has_places) fail_msg("%s: near pairs %d, places %d", name, m->near_pairs, m->has_places);
+  for (int r = GMG_NEAR_ENDS; r < m->rows - 1; r++) {
+    const double *w = (const double *)m->weight + 2 * r, place = m->place[r % 2] + m->slope * (r / 2);
+    const double at = m->first[r] + w[1] - (r / 2) - m->shift;
+    assert_near(w[0] + w[1], 1, 1e-12);
+    assert_near(at, place, 1e-9);
+    assert_true(place >= (r % 2 ? -1e-9 : -1) && place <= 1);
+  }
+}
+
+static void are_near_pairs(pair_of_axes *x, const char *bc)
+{
+  char name[50];
+  gmg_map m;
+  if (x->fine.n < 2 * GMG_NEAR_ENDS) return;
+  assert_ok(x->context, gmg_map_create(&x->exec, GMG_MAP_PROLONG, &x->fine, &x->coarse, &m));
+  snprintf(name, sizeof name, "%zu unknowns, %s", x->fine.n, bc);
+  places_agree(name, &m);
+  assert_ok(x->context, gmg_map_create(&x->exec, GMG_MAP_IDENTITY, &x->fine, &x->fine, &m));
+  assert_true(!m.near_pairs && !m.has_places);
+}
+
+static void near_pairs(void **state)
+{
+  (void)state;
+  for_all(are_near_pairs);
+}
+
+/* Parts of axes that are coarsened in pairs: the plane sweep prolongs in its pass there, too. */
+static void near_pairs_of_parts(void **state)
+{
+  static const char *const walls[] = {"dd", "nn", "rn", "pp"};
+  enum { N = 128, GHOSTS = 8 };
+  (void)state;
+  for (int b = 0; b < COUNT(walls); b++) {
+    pair_of_axes x = make_pair(N, GMG_CELL, walls[b]);
+    for (int low = 0; low < N; low += 32) {
+      const int wraps = walls[b][0] == 'p', from = low > 0 || wraps ? low - GHOSTS : 0, to = low + 32 < N || wraps ? low + 32 + GHOSTS : N;
+      const int coarse_from = low > 0 || wraps ? low / 2 - GHOSTS : 0, coarse_to = low + 32 < N || wraps ? low / 2 + 16 + GHOSTS : N / 2;
+      const gmg_span fine = {from, (size_t)(to - from)}, coarse = {coarse_from, (size_t)(coarse_to - coarse_from)};
+      gmg_map m;
+      assert_ok(x.context, gmg_map_create_part(&x.exec, GMG_MAP_PROLONG, &x.fine, &x.coarse, fine, coarse, &m));
+      assert_int_equal(m.pairs_inside, GMG_PAIRS_LINEAR);
+      places_agree(walls[b], &m);
+    }
+    end_pair(&x);
+  }
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(prolongation_keeps_constants),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(near_pairs), cmocka_unit_test(near_pairs_of_parts),
+                                     cmocka_unit_test(prolongation_keeps_constants),
                                      cmocka_unit_test(prolongation_keeps_linear_functions),
                                      cmocka_unit_test(restriction_averages),
                                      cmocka_unit_test(adjoint_restriction_is_the_adjoint),
