@@ -4,7 +4,7 @@ extern "C" {
 #include "core/exec.h"
 }
 
-#include "core/cuda/device.h"
+#include "core/cuda/pdl.cuh"
 #include "product.cuh"
 #include "stencil/black_box/rows.h"
 
@@ -45,6 +45,7 @@ static void product(const gmg_exec *e, const gmg_operator *A, const gmg_operator
 
 template <int dim> static __global__ void restrict_values(gmg_black_box_levels l, gmg_points p, const scalar *r, scalar *f)
 {
+  gmg_wait_for_predecessor();
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
     gmg_black_box_axis x, y, z;
     gmg_black_box_column(&l, 0, i, &x), gmg_black_box_column(&l, 1, j, &y), gmg_black_box_column(&l, 2, k, &z);
@@ -57,12 +58,13 @@ static void restrict_field(const gmg_exec *e, const gmg_operator *A, const gmg_o
 {
   const gmg_points p = gmg_points_of(C->n);
   const auto kernel = A->dim > 2 ? restrict_values<3> : A->dim > 1 ? restrict_values<2> : restrict_values<1>;
-  gmg_launch(e, "restriction", kernel, gmg_shape_of(p), gmg_black_box_levels_of(A, C, w), p, (const scalar *)r,
-             (scalar *)f);
+  gmg_launch_early(e, "restriction", kernel, gmg_shape_of(p), gmg_black_box_levels_of(A, C, w), p, (const scalar *)r,
+                   (scalar *)f);
 }
 
 template <int dim> static __global__ void prolong_values(gmg_black_box_levels x, gmg_points p, const scalar *c, scalar *u)
 {
+  gmg_wait_for_predecessor();
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t) {
     const size_t J[3] = {i, j, k};
     gmg_black_box_interpolate(dim, &x, J, c, u);
@@ -73,8 +75,8 @@ static void prolong(const gmg_exec *e, const gmg_operator *A, const gmg_operator
 {
   const gmg_points p = gmg_points_of(C->n);
   const auto kernel = A->dim > 2 ? prolong_values<3> : A->dim > 1 ? prolong_values<2> : prolong_values<1>;
-  gmg_launch(e, "prolongation", kernel, gmg_shape_of(p), gmg_black_box_levels_of(A, C, w), p, (const scalar *)c,
-             (scalar *)u);
+  gmg_launch_early(e, "prolongation", kernel, gmg_shape_of(p), gmg_black_box_levels_of(A, C, w), p, (const scalar *)c,
+                   (scalar *)u);
 }
 
 extern "C" const gmg_black_box_ops R(gmg_black_box_cuda) = {

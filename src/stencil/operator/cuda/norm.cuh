@@ -119,6 +119,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     norm_faces_kernel(gmg_face_columns w, unsigned begin, unsigned end, const scalar *f, const scalar *u, scaling how,
                       low_scalar *low, gmg_sum_target sums)
 {
+  gmg_wait_for_predecessor();
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
@@ -144,8 +145,8 @@ static void launch_norm(const gmg_exec *e, const gmg_operator *A, const void *f,
     const auto kernel = loads_at_once ? norm_uniform_kernel<2, NORM_AT_ONCE> : GMG_BY_DEPTH(s, norm_uniform_kernel);
     gmg_launch_early(e, what, kernel, gmg_shape_of(s.tiles, 1), s, begin, end, f, u, how, low, sums);
   } else if (gmg_has_own_planes(A) && !A->caller_layouts && gmg_face_columns_of(A, gmg_device_of(e)->processors, f, u, low, &w)) {
-    gmg_launch(e, what, GMG_BY_COLUMNS(w, norm_faces_kernel, 1, 2), gmg_shape_of(w.s.tiles, 1), w, begin, end, f, u, how, low,
-               sums);
+    gmg_launch_early(e, what, GMG_BY_COLUMNS(w, norm_faces_kernel, 1, 2), gmg_shape_of(w.s.tiles, 1), w, begin, end, f, u, how,
+                     low, sums);
   } else if (A->part) {
     gmg_launch_early(e, what, GMG_BY_KIND(A, norm_kernel), gmg_shape_of(p.tiles, 1), *A, own, p, f, u, how, low, sums);
   } else if (gmg_any_columns_of(A, UNIFORM_BLOCKS(e), f, u, &any)) {

@@ -261,6 +261,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     direction_faces_kernel(gmg_operator A, gmg_face_columns w, unsigned begin, unsigned end, const scalar *p, const scalar *x,
                            scalar *q, gmg_cg_scalars *direction, const double *unit, gmg_sum_target sums)
 {
+  gmg_wait_for_predecessor();
   gmg_total t = {0, 0, 0, 0};
   for (unsigned tile = blockIdx.x; tile < w.s.tiles.total; tile += gridDim.x) {
     const gmg_column_part at = gmg_column_part_of<wide, wide>(w.s.tiles, w.s.n, tile);
@@ -297,8 +298,8 @@ static void cg_direction(const gmg_exec *e, const gmg_operator *A, const void *z
   add_correction(e, A->cells, {.z = z}, (const double *)&d->beta, p);
   const gmg_own_box own = gmg_own_box_of_level(A);
   if (gmg_has_own_planes(A) && gmg_face_columns_of(A, gmg_device_of(e)->processors, p, x, q, &w))
-    gmg_launch(e, "direction", GMG_BY_COLUMNS(w, direction_faces_kernel, 1, 2), gmg_shape_of(w.s.tiles, 1), *A, w,
-               own.begin[A->dim - 1], own.end[A->dim - 1], p, x, q, d, unit, sums);
+    gmg_launch_early(e, "direction", GMG_BY_COLUMNS(w, direction_faces_kernel, 1, 2), gmg_shape_of(w.s.tiles, 1), *A, w,
+                     own.begin[A->dim - 1], own.end[A->dim - 1], p, x, q, d, unit, sums);
   else
     gmg_launch_early(e, "direction", GMG_BY_KIND(A, direction_kernel), gmg_shape_of(columns.tiles, 1), *A, own, columns, p, x, q, d,
                      unit, sums);

@@ -17,6 +17,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 2 : 4)
     average_pairs_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const scalar *f, const scalar *u,
                          scalar *coarse)
 {
+  gmg_wait_for_predecessor();
   const gmg_column_part at = gmg_column_part_of<2, 2>(s.tiles, s.n, blockIdx.x);
   if (!at.there) return;
   const int I = at.i / 2, J = at.j / 2;
@@ -38,6 +39,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 2 : 4)
 static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
     adjoint_small_kernel(gmg_uniform s, gmg_map mx, gmg_map my, gmg_layout to, const scalar *f, const scalar *u, scalar *coarse)
 {
+  gmg_wait_for_predecessor();
   const int c = (int)(blockIdx.x * GMG_THREADS + threadIdx.x), J = c / mx.rows, I = c - J * mx.rows, n0 = s.n[0], n2 = s.n[2];
   if (J >= my.rows) return;
   int column[6], row[6]; /* -1: does not exist */
@@ -89,14 +91,14 @@ static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_ma
   if (!gmg_uniform_of(A, 3 * d->processors, f, u, NULL, &s)) return 0;
   if (A->dim == 3) {
     if (!gmg_all_have_pairs(map, 3, GMG_PAIRS_AVERAGE) || map[2].width != 2) return 0;
-    gmg_launch(e, "restriction", average_pairs_kernel, gmg_shape_of(s.tiles), s, map[0], map[1], map[2], to, f, u, coarse);
+    gmg_launch_early(e, "restriction", average_pairs_kernel, gmg_shape_of(s.tiles), s, map[0], map[1], map[2], to, f, u, coarse);
     return 1;
   }
   for (int a = 0; a < 2; a++)
     if (map[a].pairs != GMG_PAIRS_ADJOINT && map[a].pairs != GMG_PAIRS_AVERAGE) return 0;
   if (A->cells < MAX_CELLS_LATENCY) {
     const gmg_launch_shape grid = gmg_flat_shape((size_t)map[0].rows * (size_t)map[1].rows);
-    gmg_launch(e, "restriction", adjoint_small_kernel, grid, s, map[0], map[1], to, f, u, coarse);
+    gmg_launch_early(e, "restriction", adjoint_small_kernel, grid, s, map[0], map[1], to, f, u, coarse);
     return 1;
   }
   return restrict_rows(e, s, map, f, u, coarse);
@@ -329,6 +331,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     prolong_face_pairs_kernel(prolongation p, const real *x_face, const real *y_face, const real *z_face, const scalar *x,
                               scalar *y)
 {
+  gmg_wait_for_predecessor();
   const gmg_column_part part = gmg_column_part_of<1, 1>(p.tiles, p.n, blockIdx.x);
   const int I = part.i, J = part.j, begin = part.begin, end = part.end;
   if (!part.there) return;
@@ -392,7 +395,8 @@ static int prolong_face_pairs(const gmg_exec *e, const gmg_operator *A, const gm
   prolongation p;
   if (A->cells > (size_t)1 << 31 || ((uintptr_t)A->face[1] | (uintptr_t)A->face[2]) % sizeof(real_pair)) return 0;
   if (prolongation_of(map, gmg_device_of(e)->processors, y, &p) != 3) return 0;
-  gmg_launch(e, "prolongation", prolong_face_pairs_kernel, gmg_shape_of(p.tiles), p, A->face[0], A->face[1], A->face[2], x, y);
+  gmg_launch_early(e, "prolongation", prolong_face_pairs_kernel, gmg_shape_of(p.tiles), p, A->face[0], A->face[1], A->face[2], x,
+                   y);
   return 1;
 }
 

@@ -7,6 +7,7 @@
 #ifndef GMG_STENCIL_TRANSFER_CUDA_RESTRICT_FACES_H
 #define GMG_STENCIL_TRANSFER_CUDA_RESTRICT_FACES_H
 
+#include "core/cuda/pdl.cuh"
 #include "stencil/operator/cuda/face_columns.cuh"
 
 /* Weights of the two unknowns of a coarse cell along an axis, and of the fluxes at its two ends. */
@@ -29,6 +30,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
     restrict_faces_kernel(gmg_face_columns s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const scalar *f, const scalar *u,
                           scalar *coarse)
 {
+  gmg_wait_for_predecessor();
   constexpr int flat = kind & GMG_FLAT;
   const gmg_column_part at = gmg_column_part_of<2, 2>(s.s.tiles, s.s.n, blockIdx.x);
   if (!at.there) return;
@@ -126,9 +128,9 @@ static int restrict_faces(const gmg_exec *e, const gmg_operator *A, const gmg_ma
   if (w.wide == 1) w.s.tiles = gmg_face_tiles(&w, 2, 4 * gmg_device_of(e)->processors);
   const gmg_layout to = gmg_layout_of_rows(map);
   scalar *const first = (scalar *)coarse + gmg_offset(to, map[0].shift, map[1].shift, map[2].shift);
-  gmg_launch(e, "restriction", GMG_BY_COLUMNS(w, restrict_faces_kernel, 0, 1), gmg_shape_of(w.s.tiles), w,
-             map_from_first_row(map[0]), map_from_first_row(map[1]), map_from_first_row(map[A->dim - 1]),
-             gmg_along_columns(A->dim, to), f, u, first);
+  gmg_launch_early(e, "restriction", GMG_BY_COLUMNS(w, restrict_faces_kernel, 0, 1), gmg_shape_of(w.s.tiles), w,
+                   map_from_first_row(map[0]), map_from_first_row(map[1]), map_from_first_row(map[A->dim - 1]),
+                   gmg_along_columns(A->dim, to), f, u, first);
   return 1;
 }
 
