@@ -82,8 +82,8 @@ typedef struct gmg_memory_ops {
                                           not have */
   void (*upload)(gmg_context *c, void *to, const void *from_host, size_t bytes);
   void (*download)(gmg_context *c, void *to_host, const void *from, size_t bytes); /* blocks */
-  void (*repeat)(gmg_context *c, void *to, const void *from_host, size_t bytes, size_t count); /* `count` copies, one after the
-                                                                                                 other */
+  /* `count` copies of at most 32 reals, one after the other. */
+  void (*repeat)(gmg_context *c, void *to, const void *from_host, size_t bytes, size_t count);
   /* to[i] = at[i % period] + step (i / period) for n ints; period is 1 or 2. Only enqueues on a device. */
   void (*count_up)(gmg_context *c, int *to, size_t n, int period, const int at[], int step);
   gmg_status (*health)(gmg_context *c); /* GMG_ERR_DEVICE, with a text, after a failure of the device */

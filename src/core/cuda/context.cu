@@ -60,16 +60,24 @@ static gmg_status health(gmg_context *c)
                   cudaGetErrorString(d->failed), d->failed_in);
 }
 
-/* Copies what is there already, which doubles every time. */
+/* to[i] = to[i % period] for the words from `period` on. */
+static __global__ void repeat_kernel(unsigned *to, size_t period, size_t n)
+{
+  const size_t threads = (size_t)gridDim.x * blockDim.x, me = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+  const size_t stride = threads / period * period; /* so a thread always writes the same word of the period */
+  if (me >= stride) return;
+  const unsigned value = to[me % period];
+  for (size_t i = period + me; i < n; i += stride) to[i] = value;
+}
+
 static void cuda_repeat(gmg_context *c, void *to, const void *from, size_t bytes, size_t count)
 {
-  const size_t all = bytes * count;
-  if (all == 0) return;
+  const size_t period = bytes / sizeof(unsigned), n = period * count;
+  const gmg_launch_shape shape = gmg_flat_shape(n, 1);
+  if (n == 0) return;
   cuda_upload(c, to, from, bytes);
-  for (size_t done = bytes; done < all; done *= 2) {
-    const size_t part = done < all - done ? done : all - done;
-    gmg_cuda_note(c->device, cudaMemcpyAsync((char *)to + done, to, part, cudaMemcpyDeviceToDevice, c->device->stream), "repeat");
-  }
+  repeat_kernel<<<shape.blocks, shape.threads, 0, c->device->stream>>>((unsigned *)to, period, n);
+  gmg_cuda_note(c->device, cudaGetLastError(), "repeat");
 }
 
 static __global__ void count_up_kernel(int *to, size_t n, int period, int even, int odd, int step)
