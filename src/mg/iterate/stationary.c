@@ -15,7 +15,7 @@ double gmg_true_residual(gmg_solver *s, const gmg_iteration *it, double *f_norm)
 /* Whether the device can measure the first residual without the host. */
 int gmg_loop_measures_first(gmg_solver *s)
 {
-  return s->params.fmg == 0 && !s->singular && !s->params.monitor && s->exec.graph->measures_first(s->context);
+  return s->params.fmg == 0 && !s->params.monitor && s->exec.graph->measures_first(s->context);
 }
 
 static void start(gmg_solver *s, gmg_iteration *it)
