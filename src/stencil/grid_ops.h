@@ -26,8 +26,7 @@ typedef struct gmg_faces {
 typedef struct gmg_grid_ops {
   /* Inner product: sum of w conj(x) y with the control volumes w; y = NULL: sum of w x. */
   gmg_number (*dot)(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y);
-  /* Subtracts the mean of x, weighted by the control volumes. volume: their sum. If ||x||_2 is not finite, x stays as it is: a
-     guess that gmg refuses is unchanged. */
+  /* Subtracts the mean of x, weighted by the control volumes. volume: their sum. */
   void (*remove_mean)(const gmg_exec *e, const gmg_operator *A, double volume, void *x);
   /* In the body of a recorded loop: remove_mean(), unless its cycles keep the mean (gmg_keeps_mean()). NULL if the backend does not
      record. */

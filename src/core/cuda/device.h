@@ -235,36 +235,33 @@ template <class Body> static __device__ __forceinline__ void gmg_for_all(size_t 
   for (size_t c = (size_t)blockIdx.x * blockDim.x + threadIdx.x; c < n; c += (size_t)gridDim.x * blockDim.x) body(c);
 }
 
-/* four_sums: `least` and `most` are sums, too. */
-template <int four_sums = 0> static __device__ __forceinline__ gmg_total gmg_plus(gmg_total a, gmg_total b)
+static __device__ __forceinline__ gmg_total gmg_plus(gmg_total a, gmg_total b)
 {
-  if (four_sums) return {a.first + b.first, a.second + b.second, a.least + b.least, a.most + b.most};
   return {a.first + b.first, a.second + b.second, a.least < b.least ? a.least : b.least, a.most > b.most ? a.most : b.most};
 }
 
-template <int four_sums> static __device__ __forceinline__ gmg_total gmg_warp_total(gmg_total x)
+static __device__ __forceinline__ gmg_total gmg_warp_total(gmg_total x)
 {
   for (int d = 16; d > 0; d /= 2) {
     const gmg_total other = {__shfl_down_sync(~0u, x.first, d), __shfl_down_sync(~0u, x.second, d),
                              __shfl_down_sync(~0u, x.least, d), __shfl_down_sync(~0u, x.most, d)};
-    x = gmg_plus<four_sums>(x, other);
+    x = gmg_plus(x, other);
   }
   return x;
 }
 
 /* Sum over a block of GMG_THREADS threads. Only thread 0 gets the result. */
-template <int four_sums> static __device__ inline gmg_total gmg_block_total(gmg_total x)
+static __device__ inline gmg_total gmg_block_total(gmg_total x)
 {
   __shared__ gmg_total warp[GMG_THREADS / 32];
   const unsigned me = threadIdx.y * blockDim.x + threadIdx.x;
-  x = gmg_warp_total<four_sums>(x);
+  x = gmg_warp_total(x);
   if (me % 32 == 0) warp[me / 32] = x;
   __syncthreads();
   if (me < 32) {
     x = warp[me < GMG_THREADS / 32 ? me : 0];
     if (me >= GMG_THREADS / 32) x.first = x.second = 0;
-    if (four_sums && me >= GMG_THREADS / 32) x.least = x.most = 0;
-    x = gmg_warp_total<four_sums>(x);
+    x = gmg_warp_total(x);
   }
   __syncthreads();
   return x;
@@ -273,7 +270,7 @@ template <int four_sums> static __device__ inline gmg_total gmg_block_total(gmg_
 /* What the sum over this device's unknowns becomes before anything is computed from it: the sum over the devices of all processes,
    in their order (core/comm.h). Called by the first thread of the last thread block, so a device can wait for the others here. With
    one process the sum stays as it is. */
-template <int four_sums> static __device__ __noinline__ gmg_total gmg_total_over_devices(gmg_total mine, gmg_board *b)
+static __device__ __noinline__ gmg_total gmg_total_over_devices(gmg_total mine, gmg_board *b)
 {
   const unsigned long long round = b->rounds + 1;
   const int half = (int)(round % 2) * b->ranks;
@@ -288,7 +285,7 @@ template <int four_sums> static __device__ __noinline__ gmg_total gmg_total_over
     gmg_wait_for_counter(&from->round, round, b->silent);
     const volatile gmg_total *there = &from->sum;
     const gmg_total theirs = {there->first, there->second, there->least, there->most};
-    sum = r ? gmg_plus<four_sums>(sum, theirs) : theirs;
+    sum = r ? gmg_plus(sum, theirs) : theirs;
   }
   b->rounds = round;
   return sum;
@@ -296,11 +293,11 @@ template <int four_sums> static __device__ __noinline__ gmg_total gmg_total_over
 
 /* Sum over all threads of the grid and, in several processes, over their devices. The last thread block to arrive adds the parts in
    a fixed order, so the result depends only on the launch. Returns 1 in the thread that holds the sum. */
-template <int four_sums = 0> static __device__ inline int gmg_grid_total(gmg_total x, const gmg_sum_target &sums)
+static __device__ inline int gmg_grid_total(gmg_total x, const gmg_sum_target &sums)
 {
   __shared__ int last;
   const unsigned me = threadIdx.y * blockDim.x + threadIdx.x;
-  x = gmg_block_total<four_sums>(x);
+  x = gmg_block_total(x);
   if (me == 0) {
     sums.part[blockIdx.x] = x;
     __threadfence();
@@ -310,16 +307,15 @@ template <int four_sums = 0> static __device__ inline int gmg_grid_total(gmg_tot
   if (!last) return 0;
   __threadfence();
   const gmg_total *const part = sums.part;
-  gmg_total sum = {};
-  if (!four_sums) sum.least = __ldcg(&part[0].least), sum.most = __ldcg(&part[0].most);
+  gmg_total sum = {0, 0, __ldcg(&part[0].least), __ldcg(&part[0].most)};
   for (unsigned b = me; b < gridDim.x; b += GMG_THREADS) {
     const gmg_total mine = {__ldcg(&part[b].first), __ldcg(&part[b].second), __ldcg(&part[b].least), __ldcg(&part[b].most)};
-    sum = gmg_plus<four_sums>(sum, mine);
+    sum = gmg_plus(sum, mine);
   }
-  sum = gmg_block_total<four_sums>(sum);
+  sum = gmg_block_total(sum);
   if (me == 0) {
     gmg_board *const board = sums.arrivals->board;
-    *sums.to = board ? gmg_total_over_devices<four_sums>(sum, board) : sum, sums.arrivals->count = 0;
+    *sums.to = board ? gmg_total_over_devices(sum, board) : sum, sums.arrivals->count = 0;
   }
   return me == 0;
 }

@@ -157,24 +157,21 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   dot_of(A, own, p, x, y, sums);
 }
 
-/* Sum of w x with the control volumes w, and of |x|^2 (`least`). loop: the sum is 0 if its cycles keep the mean; NULL: there is no
-   loop. */
+/* Sum of w x with the control volumes w. loop: the sum is 0 if its cycles keep the mean; NULL: there is no loop. */
 static __global__ void __launch_bounds__(GMG_THREADS)
     weighted_sum_kernel(gmg_operator A, gmg_own_box own, gmg_points p, const scalar *x, const gmg_loop_state *loop,
                         gmg_sum_target sums)
 {
   gmg_wait_for_predecessor();
   if (loop && gmg_keeps_mean(&loop->loop.state)) {
-    if (blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) *sums.to = gmg_total{};
+    if (blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) sums.to->first = sums.to->second = 0;
     return;
   }
   gmg_total t = {0, 0, 0, 0};
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
-    if (!gmg_is_own(&own, i, j, k)) return;
-    add_scalar(t, gmg_volume_at(A, i, j, k) * (wide_scalar)x[c]);
-    t.least += gmg_square((wide_scalar)x[c]);
+    if (gmg_is_own(&own, i, j, k)) add_scalar(t, gmg_volume_at(A, i, j, k) * (wide_scalar)x[c]);
   });
-  gmg_grid_total<1>(t, sums);
+  gmg_grid_total(t, sums);
 }
 
 static gmg_number dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y)
@@ -189,7 +186,7 @@ static gmg_number dot(const gmg_exec *e, const gmg_operator *A, const void *x, c
 
 static __global__ void subtract_mean_gaps_kernel(gmg_points p, const gmg_total *sum, double volume, scalar *x)
 {
-  if (!has_mean(*sum)) return;
+  if (sum->first == 0 && sum->second == 0) return;
   const scalar mean = (scalar)gmg_wide(sum->first / volume, sum->second / volume);
   gmg_for_points(p, [&](size_t, size_t, size_t, size_t c) { x[c] -= mean; });
 }

@@ -145,18 +145,10 @@ static void cg_beta(const gmg_exec *e, const gmg_operator *A, const void *z, con
   gmg_cg_set_beta(d, flexible, !flexible || gmg_cg_has_direction(d) ? dot(e, A, z, y).re : 0, unit);
 }
 
-/* Whether the norm of x is finite. If |x|^2 overflows, so large a number is in x that the mean is large, too, or rounded to 0. */
-static int has_norm(const gmg_exec *e, const gmg_operator *A, double mean, const void *x)
-{
-  const gmg_array all = {gmg_layout_of_u(A), 0, x}, own = A->part ? gmg_own_array(e, A, x) : all;
-  return mean < 1e100 || isfinite(gmg_array_norm2(e, own.layout, own.values));
-}
-
 static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
 {
   const gmg_number sum = dot(e, A, x, NULL);
   const scalar mean = (scalar)gmg_wide(sum.re / volume, sum.im / volume);
-  if ((sum.re == 0 && sum.im == 0) || !has_norm(e, A, hypot(sum.re, sum.im) / volume, x)) return;
   const size_t tasks = gmg_tasks(A);
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < tasks; t++) {
