@@ -95,12 +95,12 @@ static inline double epsilon_of(const gmg_exec *e) { return gmg_type_traits_of(e
 /* The largest difference divided by the largest value, in units in the last place. Frees the arrays' copies on the host. */
 static inline double ulps(const gmg_exec *host, const gmg_exec *device, const void *a, const void *b, size_t n)
 {
-  double *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y), largest = 0, most = 0;
+  double *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y), largest = 0, most = 0, differs;
   gmg_exec_read_reals(host, a, n, x);
   gmg_exec_read_reals(device, b, n, y);
   for (size_t i = 0; i < n; i++) {
-    largest = fmax(largest, fabs(x[i]));
-    if (!(fabs(x[i] - y[i]) <= most)) most = fabs(x[i] - y[i]); /* true for NaN, too */
+    largest = fmax(largest, fabs(x[i])), differs = fabs(x[i] - y[i]);
+    most = isnan(differs) ? INFINITY : fmax(most, differs);
   }
   free(x), free(y);
   return most == 0 ? 0 : most / largest / epsilon_of(host);

@@ -93,7 +93,7 @@ static double apart(const double *a, const double *b, size_t n)
   double most = 0, largest = 0;
   for (size_t i = 0; i < n; i++) {
     largest = fmax(largest, fabs(a[i]));
-    if (!(fabs(a[i] - b[i]) <= most)) most = fabs(a[i] - b[i]); /* true for NaN, too */
+    most = isnan(a[i] - b[i]) ? INFINITY : fmax(most, fabs(a[i] - b[i]));
   }
   return most == 0 ? 0 : most / largest;
 }

@@ -59,7 +59,7 @@ static double largest_image(const gmg_solver *host, int l, const double *x, size
   gmg_level_residual(&host->level[l].view, f, u, r);
   gmg_exec_read_reals(e, r, n, image);
   for (size_t c = 0; c < n; c++)
-    if (!(fabs(image[c]) <= most)) most = fabs(image[c]); /* true for NaN, too */
+    most = isnan(image[c]) ? INFINITY : fmax(most, fabs(image[c]));
   free(u), free(f), free(r), free(image);
   return most;
 }
