@@ -24,7 +24,7 @@ typedef enum {
   GMG_PAIRS_LINEAR   /* row 2 I reads columns I - 1 and I only, row 2 I + 1 columns I and I + 1 */
 } gmg_pairs;
 
-/* gmg_map::place need not describe so many rows at the lower end of an axis, and the last row. */
+/* gmg_map::place need not describe so many rows at the lower end of an axis, and the last two rows. */
 enum { GMG_NEAR_ENDS = 8 };
 
 typedef struct gmg_map {
@@ -40,8 +40,9 @@ typedef struct gmg_map {
   int at[2];          /* `first` of these two rows, on the host */
   int shift;          /* on merged cells: fine unknown i lies in coarse cell i / 2 + shift. Not 0 only between parts */
   gmg_pairs pairs_inside; /* `pairs` if shift is added to all coarse indices: of the coarse cells in which the fine unknowns lie */
-  int near_pairs;     /* row 2 K reads columns K - 1 and K, or K and K + 1. Row 2 K + 1 reads columns K and K + 1. All with shift
-                         added. So is linear interpolation where an axis of any size is coarsened to about half */
+  int near_pairs;     /* rows 2 K and 2 K + 1 read columns K - 1 and K, or K and K + 1, with shift added. Row 2 K does not read
+                         column K + 1 if row 2 K + 1 reads column K - 1. So is linear interpolation where an axis of any size is
+                         coarsened to about half */
   int has_places;     /* near_pairs, and rows 2 K and 2 K + 1 lie place[0] + slope K and place[1] + slope K columns above column K,
                          but for some near the ends (GMG_NEAR_ENDS) */
   double place[2], slope;

@@ -90,19 +90,23 @@ static int place_of(const gmg_map_table *t, size_t r, int shift, double *place)
 /* gmg_map::near_pairs */
 static int find_near_pairs(const gmg_map_table *t, int shift)
 {
-  int near = t->width == 2;
-  for (size_t r = 0; r < t->rows && near; r++)
+  int near = t->width == 2, even_reads_above = 0;
+  for (size_t r = 0; r < t->rows && near; r++) {
+    if (r % 2 == 0) even_reads_above = 0;
     for (int m = 0; m < 2 && near; m++) {
       const int reach = t->first[r] + m - (int)(r / 2) - shift;
-      near = t->weight[2 * r + (size_t)m] == 0 || (reach <= 1 && reach >= (r % 2 ? 0 : -1));
+      if (t->weight[2 * r + (size_t)m] == 0) continue;
+      near = reach <= 1 && reach >= -1 && !(r % 2 && reach < 0 && even_reads_above);
+      if (r % 2 == 0 && reach > 0) even_reads_above = 1;
     }
+  }
   return near;
 }
 
 /* Sets gmg_map::place and what belongs to it. */
 static void find_places(const gmg_map_table *t, int shift, gmg_map *map)
 {
-  const size_t begin = GMG_NEAR_ENDS, end = t->rows - 1, last = (end - 2) / 2 * 2;
+  const size_t begin = GMG_NEAR_ENDS, end = t->rows - 2, last = (end - 2) / 2 * 2;
   double place[2], to;
   if (!map->near_pairs || t->rows < 2 * GMG_NEAR_ENDS) return;
   if (!place_of(t, begin, shift, &place[0]) || !place_of(t, begin + 1, shift, &place[1]) || !place_of(t, last, shift, &to)) return;

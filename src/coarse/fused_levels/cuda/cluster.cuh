@@ -14,13 +14,15 @@
 
 /* - MAX_CELLS_WARP: unknowns of a coarsest grid that one warp solves by conjugate gradients.
    - INVERSE_PITCH: distance between rows of the inverse that solves smaller grids.
-   - MAX_TAPS: columns in a row of a map.
+   - MAX_TAPS: columns in a row of a map, at most.
+   - FEW_TAPS: columns that are read in any case.
    - DIAGONAL_CLASSES: unknowns with the same diagonal, by position along each axis: first, inner, last. */
 enum {
   THREADS = 1024,
   MAX_CELLS_WARP = 128,
   INVERSE_PITCH = MAX_CELLS_INVERSE + 8,
-  MAX_TAPS = 4,
+  MAX_TAPS = 5,
+  FEW_TAPS = 3,
   DIAGONAL_CLASSES = 27
 };
 

@@ -202,13 +202,13 @@ static __device__ __forceinline__ scalar restricted(const small_level &L, const 
   const int *const ints = (const int *)tables;
   const int i0 = ints[t.first[0] + I], j0 = ints[t.first[1] + J], k0 = ints[t.first[2] + K], begin = begin_of(L),
             size = L.n[1] * L.half;
-  const real *const wz = tables + t.weight[2] + K * MAX_TAPS;
-  real wx[MAX_TAPS], wy[MAX_TAPS];
+  const real *const wy = tables + t.weight[1] + J * MAX_TAPS, *const wz = tables + t.weight[2] + K * MAX_TAPS;
+  real wx[MAX_TAPS];
   scalar sum = 0;
   int column[MAX_TAPS]; /* for lines with even j + k */
 #pragma unroll
   for (int m = 0; m < MAX_TAPS; m++) { /* beyond the row's columns the weights are 0, and the first column is read again */
-    wx[m] = tables[t.weight[0] + I * MAX_TAPS + m], wy[m] = tables[t.weight[1] + J * MAX_TAPS + m];
+    wx[m] = tables[t.weight[0] + I * MAX_TAPS + m];
     column[m] = wrapped<beyond_walls>(i0 + (m < t.taps[0] ? m : 0), L.n[0]);
   }
 #pragma unroll 1
@@ -223,7 +223,8 @@ static __device__ __forceinline__ scalar restricted(const small_level &L, const 
         const int j = wrapped<beyond_walls>(j0 + s, L.n[1]), odd = (j + k) & 1;
         const scalar *const line = plane + j * L.half;
 #pragma unroll
-        for (int m = 0; m < MAX_TAPS; m++) part += wy[s] * wx[m] * line[((column[m] ^ odd) & 1) * L.inner + (column[m] >> 1)];
+        for (int m = 0; m < MAX_TAPS; m++)
+          if (m < FEW_TAPS || m < t.taps[0]) part += wy[s] * wx[m] * line[((column[m] ^ odd) & 1) * L.inner + (column[m] >> 1)];
       }
     sum += wz[q] * part;
   }

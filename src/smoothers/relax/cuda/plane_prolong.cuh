@@ -24,6 +24,14 @@ template <int paired> static __device__ __forceinline__ int coarse_image(int I, 
   return paired ? I : I < 0 && ends & GMG_MIRRORS_BELOW ? -I : I >= n && ends & GMG_MIRRORS_ABOVE ? 2 * (n - 1) - I : I;
 }
 
+/* The first coarse index that the columns of a tile and its ring read along an axis. The ring begins two before the tile. */
+template <int paired>
+static __device__ __forceinline__ int first_coarse(const gmg_map &m, int corner, int n, int ends)
+{
+  const int first = ((corner + 1) >> 1) - 2, exists = corner >= 2 || ends & (GMG_WRAPS | GMG_MIRRORS_BELOW);
+  return paired || !(corner & 1) ? first : first - !near_pair_of<paired>(m, corner - 2, n, ends, exists).above;
+}
+
 /* A thread's data of the correction, on its columns and on one column of the ring. */
 template <int rows, int steps, int paired> struct plane_prolongation {
   static constexpr int WIDE = 32 / 2 + 4, HIGH = rows + 3, CELLS = WIDE * HIGH;
@@ -38,6 +46,7 @@ template <int rows, int steps, int paired> struct plane_prolongation {
   real own_x, side_x;   /* weights along x of both columns */
   int ring_at;          /* the cell of the ring's column; from bit 16 on: the sides from which it reads */
   scalar before[2], here[2], ring_before; /* coarse planes K - 1 and K, interpolated across */
+  scalar ring_odd;                        /* the correction of plane 2 K - 1 at the ring's column */
   /* In shared memory, because registers are scarce:
      - of_row, per warp, [3]: weights along y of two lines for the first columns, and of three lines for the second ones;
      - of_ring, [2], RING apart: weights along x and along y of the ring's column;
@@ -49,7 +58,8 @@ template <int rows, int steps, int paired> struct plane_prolongation {
   __device__ __forceinline__ void begin(const update_output &o, const int n[3], const int ends[3], const int corner[3], int me,
                                         int i, int j, int exists0, int exists1, int ri, int rj, int ring_exists, scalar *memory)
   {
-    const int I0 = ((corner[0] + 1) >> 1) - 2, J0 = ((corner[1] + 1) >> 1) - 2; /* the first that the ring or the columns read */
+    const int I0 = first_coarse<paired>(o.map[0], corner[0], n[0], ends[0]);
+    const int J0 = first_coarse<paired>(o.map[1], corner[1], n[1], ends[1]);
     slots = memory, coarse = o.coarse, pitch = o.layout.plane;
     const int I = I0 + me % WIDE, J = J0 + me / WIDE;
     offset = -1;
@@ -60,16 +70,18 @@ template <int rows, int steps, int paired> struct plane_prolongation {
     const gmg_near_pair y0 = near_pair_of<paired>(o.map[1], j, n[1], ends[1], exists0);
     const gmg_near_pair y1 = near_pair_of<paired>(o.map[1], j + 1, n[1], ends[1], exists1);
     own_x = x.own, side_x = x.side, beside = x.above ? 1 : -1;
-    /* The parent of the second column is that of the first (line `base` or the next one), or the line after it. */
-    const int base = paired ? j >> 1 : (j >> 1) - !y0.above, of_second = ((j + 1) >> 1) - base;
-    third = !paired && of_second + y1.above == 2;
+    /* The columns read the lines base, base + 1 and base + 2; the first one does not read the third. */
+    const int base = paired ? j >> 1 : min((j >> 1) - !y0.above, ((j + 1) >> 1) - !y1.above), of_second = ((j + 1) >> 1) - base;
+    const auto of_line = [&](int line) { /* the weight for the second column */
+      return line == of_second ? y1.own : line == of_second + (y1.above ? 1 : -1) ? y1.side : (real)0;
+    };
+    third = !paired && of_second + y1.above >= 2;
     cell = exists0 || exists1 ? (base - J0) * WIDE + (i >> 1) - I0 : 1;
     of_ring = (real_pair *)(memory + SLOTS * CELLS) + me, of_row = (real_pair *)(memory + SLOTS * CELLS) + 2 * RING + me / 32 * 3;
     ring_here = memory + SLOTS * CELLS + 4 * RING + 6 * rows + me;
     if (me % 32 == 1) { /* lane 1 has no columns beyond a wall along x */
       of_row[0] = y0.above ? real_pair{y0.own, y0.side} : real_pair{y0.side, y0.own};
-      of_row[1] = of_second == 0 ? real_pair{y1.own, y1.side} : real_pair{y1.above ? 0 : y1.side, y1.own};
-      of_row[2] = real_pair{third ? y1.side : 0, 0};
+      of_row[1] = real_pair{of_line(0), of_line(1)}, of_row[2] = real_pair{third ? of_line(2) : 0, 0};
     }
     const gmg_near_pair rx = near_pair_of<paired>(o.map[0], ri, n[0], ends[0], ring_exists);
     const gmg_near_pair ry = near_pair_of<paired>(o.map[1], rj, n[1], ends[1], ring_exists);
@@ -111,6 +123,7 @@ template <int rows, int steps, int paired> struct plane_prolongation {
     __pipeline_wait_prior(0);
     __syncthreads();
     across(SLOTS - 2, before), across(SLOTS - 1, here);
+    ring_odd = 0; /* the plane below the first does not exist */
     if (threadIdx.x < RING) ring_before = across_ring(SLOTS - 2), *ring_here = across_ring(SLOTS - 1);
     __syncthreads();
     load(o, p.ends, K + 3, 2);
@@ -130,27 +143,29 @@ template <int rows, int steps, int paired> struct plane_prolongation {
   {
     const int slot = t % SLOTS, K = (p.first >> 1) + T;
     scalar e[2];
-    gmg_near_pair w[3]; /* of planes 2 T, 2 T + 1 and 2 T - 1 of the tile, which are 2 K, 2 K + 1 and 2 K - 1 of the level */
+    gmg_near_pair w[2]; /* of planes 2 T and 2 T + 1 of the tile, which are 2 K and 2 K + 1 of the level */
     across(slot, e);
 #pragma unroll
-    for (int d = 0; d < 3; d++) {
-      const int q = 2 * T + (d < 2 ? d : -1);
-      const real place = o.place[d > 0] + o.slope * (real)(d < 2 ? K : K - 1), by = d == 0 ? fabs(place) : place;
+    for (int d = 0; d < 2; d++) {
+      const int q = 2 * T + d;
+      const real place = o.place[d] + o.slope * (real)K, by = fabs(place);
       if (checked) w[d] = near_pair_of<paired>(o.map[2], p.first + q, p.n, p.ends, q >= p.begin && q < p.end);
-      else if (paired) w[d] = {o.along.w[d > 0].own, o.along.w[d > 0].side, d > 0};
-      else w[d] = {1 - by, by, d > 0 || place > 0};
+      else if (paired) w[d] = {o.along.w[d].own, o.along.w[d].side, d};
+      else w[d] = {1 - by, by, place > 0};
     }
+    const auto beside_of = [&](int d, scalar below, scalar above) { return (paired ? d : w[d].above) ? above : below; };
 #pragma unroll
     for (int r = 0; r < 2; r++) {
-      u[0][r] += w[0].own * here[r] + w[0].side * (!paired && w[0].above ? e[r] : before[r]);
-      u[1][r] += w[1].own * here[r] + w[1].side * e[r];
+#pragma unroll
+      for (int d = 0; d < 2; d++) u[d][r] += w[d].own * here[r] + w[d].side * beside_of(d, before[r], e[r]);
       before[r] = here[r], here[r] = e[r];
     }
     if (threadIdx.x >= RING) return;
     const scalar own = *ring_here, upper = across_ring(slot);
-    const scalar even = w[0].own * own + w[0].side * (!paired && w[0].above ? upper : ring_before);
-    beside_u[0] += late ? even : w[2].own * ring_before + w[2].side * own;
-    beside_u[1] += late ? w[1].own * own + w[1].side * upper : even;
+    const scalar even = w[0].own * own + w[0].side * beside_of(0, ring_before, upper);
+    const scalar odd = w[1].own * own + w[1].side * beside_of(1, ring_before, upper);
+    beside_u[0] += late ? even : ring_odd, beside_u[1] += late ? odd : even;
+    ring_odd = odd;
     ring_before = own, *ring_here = upper;
   }
 };

@@ -216,10 +216,10 @@ static int prolong_pairs(const gmg_exec *e, const gmg_map map[3], const void *x,
 
 /* --- prolongation on axes of any size (gmg_map::near_pairs) ------------------------------------------------------------ */
 
-/* children_of(). above: whether row 2 I reads the column above I, not the one below. */
+/* children_of(). above: whether rows 2 I and 2 I + 1 read the column above I, not the one below. */
 typedef struct {
   real own[2], side[2];
-  int beside[2], above;
+  int beside[2], above[2];
 } near_children;
 
 static __device__ __forceinline__ near_children near_children_of(const gmg_map &m, int I)
@@ -228,9 +228,8 @@ static __device__ __forceinline__ near_children near_children_of(const gmg_map &
 #pragma unroll
   for (int b = 0; b < 2; b++) {
     const gmg_near_pair w = gmg_near_pair_of(m, 2 * I + b, 0, 2 * I + b < m.rows);
-    x.own[b] = w.own, x.side[b] = w.side;
-    if (b == 0) x.above = w.above;
-    x.beside[b] = __ldg(m.wrap + I + (b || w.above ? 1 : -1));
+    x.own[b] = w.own, x.side[b] = w.side, x.above[b] = w.above;
+    x.beside[b] = __ldg(m.wrap + I + (w.above ? 1 : -1));
   }
   return x;
 }
@@ -284,7 +283,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
       for (int d = 0; d < 2; d++)
 #pragma unroll
         for (int b = 0; b < 2; b++) {
-          const scalar side = q || fz.above ? above.at[d][b] : below.at[d][b];
+          const scalar side = fz.above[q] ? above.at[d][b] : below.at[d][b];
           if (there(q, d, b)) to[q * slice + d * fine.row + b] = old[q][d][b] + (fz.own[q] * here.at[d][b] + fz.side[q] * side);
         }
     below = here, here = above;

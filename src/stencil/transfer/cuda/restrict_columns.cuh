@@ -1,7 +1,7 @@
-/* Restriction of the residual in 3D by maps whose rows read up to four columns, whatever the sizes and the weights. It is one pass,
+/* Restriction of the residual in 3D by maps whose rows read up to five columns, whatever the sizes and the weights. It is one pass,
    and the residual is not stored. A thread block walks along the last axis. It computes a plane of residuals (Columns, for example
    those of operator/cuda/lane_columns.cuh), and restricts it in its plane through shared memory. Every coarse unknown has a thread,
-   which keeps the last four of these values and sums them along the last axis.
+   which keeps the last of these values and sums them along the last axis.
 
    pairs.cuh stays apart for nested cells, whose coarse unknowns share no residuals. Included by restrictions of operators. */
 #ifndef GMG_STENCIL_TRANSFER_CUDA_RESTRICT_COLUMNS_H
@@ -11,10 +11,12 @@
 #include "stencil/grid/map.h"
 #include "stencil/operator/cuda/lane_columns.cuh"
 
-/* READS: columns of a row, at most. MOST_PLANES: coarse planes of a thread block, at most. MOST_SLOTS: coarse unknowns of a thread
+/* READS: columns of a row, for most maps. MOST_READS: at most; a few rows have so many where a coarse interval is longer than two
+   fine ones. MOST_PLANES: coarse planes of a thread block, at most. MOST_SLOTS: coarse unknowns of a thread
    in a plane, at most. RESIDENT: thread blocks of a multiprocessor. */
 enum {
   READS = 4,
+  MOST_READS = 5,
   RESTRICT_THREADS = GMG_TILE_LINES / LANE_DEEP * LANES,
   MOST_PLANES = 64,
   MOST_SLOTS = (GMG_TILE_COLUMNS * GMG_TILE_LINES + RESTRICT_THREADS - 1) / RESTRICT_THREADS,
@@ -29,33 +31,41 @@ typedef struct {
 } restriction_tiles;
 
 /* The weights of a row, with zeros in front or behind. Columns with weight 0 may be read, whatever they are. */
-typedef struct alignas(READS * sizeof(real)) {
-  real at[READS];
-} row_weights;
+template <int reads> struct alignas(reads % 4 ? sizeof(real) : 4 * sizeof(real)) row_weights {
+  real at[reads];
+};
 
-static __device__ __forceinline__ row_weights weights_of(const gmg_map &m, int row, int before)
+template <int reads> static __device__ __forceinline__ row_weights<reads> weights_of(const gmg_map &m, int row, int before)
 {
-  row_weights w = {};
+  row_weights<reads> w = {};
 #pragma unroll
-  for (int c = 0; c < READS; c++)
+  for (int c = 0; c < reads; c++)
     if (c >= before && c < before + m.width) w.at[c] = gmg_at(m.weight, (size_t)row * m.width + (c - before));
   return w;
 }
 
-typedef struct {
-  scalar plane[2][GMG_TILE_LINES + READS][LANES]; /* residuals, by parity of the plane; GMG_TILE_COLUMNS of a line are right. The
-                                                     last READS lines are 0, for columns with weight 0 */
-  row_weights x[GMG_TILE_COLUMNS], y[GMG_TILE_LINES], z[MOST_PLANES];
-  int due[MOST_PLANES + 1]; /* the plane before which a coarse plane is complete */
-} restriction_tile;
+/* The sum of the weights times value(0), value(1) and so on. */
+template <int reads, class Value> static __device__ __forceinline__ scalar weighted(const row_weights<reads> &w, Value value)
+{
+  const scalar sum = (w.at[0] * value(0) + w.at[1] * value(1)) + (w.at[2] * value(2) + w.at[3] * value(3));
+  return reads == MOST_READS ? sum + w.at[reads - 1] * value(reads - 1) : sum;
+}
 
-/* slots: coarse unknowns of a thread in a plane; reads_x, reads_y: columns of a row along the first two axes, at most */
-template <class Columns, int slots, int reads_x, int reads_y>
+template <int reads> struct restriction_tile {
+  scalar plane[2][GMG_TILE_LINES + reads][LANES]; /* residuals, by parity of the plane; GMG_TILE_COLUMNS of a line are right. The
+                                                     last `reads` lines are 0, for columns with weight 0 */
+  row_weights<reads> x[GMG_TILE_COLUMNS], y[GMG_TILE_LINES], z[MOST_PLANES];
+  int due[MOST_PLANES + 1]; /* the plane before which a coarse plane is complete */
+};
+
+/* slots: coarse unknowns of a thread in a plane; reads_x, reads_y: columns of a row along the first two axes, at most; reads: along
+   any axis */
+template <class Columns, int slots, int reads_x, int reads_y, int reads = READS>
 static __global__ void __launch_bounds__(RESTRICT_THREADS, RESIDENT)
     restrict_columns_kernel(typename Columns::operator_type A, restriction_tiles t, const scalar *f, const scalar *u,
                             scalar *coarse)
 {
-  __shared__ restriction_tile tile;
+  __shared__ restriction_tile<reads> tile;
   const int me = (int)threadIdx.x, lane = me % LANES, warp = me / LANES;
   const unsigned block[3] = {blockIdx.x % t.count[0], blockIdx.x / t.count[0] % t.count[1], blockIdx.x / t.count[0] / t.count[1]};
   int begin[3], own[3], first[3];
@@ -64,18 +74,18 @@ static __global__ void __launch_bounds__(RESTRICT_THREADS, RESIDENT)
     begin[a] = (int)block[a] * t.own[a], own[a] = min(t.own[a], t.m[a].rows - begin[a]);
     first[a] = __ldg(t.m[a].first + begin[a]);
   }
-  for (int h = me; h < 2 * READS * LANES; h += RESTRICT_THREADS)
-    tile.plane[h / (READS * LANES)][GMG_TILE_LINES + h / LANES % READS][lane] = 0;
-  if (me < own[0]) tile.x[me] = weights_of(t.m[0], begin[0] + me, 0);
-  if (me < own[1]) tile.y[me] = weights_of(t.m[1], begin[1] + me, 0);
+  for (int h = me; h < 2 * reads * LANES; h += RESTRICT_THREADS)
+    tile.plane[h / (reads * LANES)][GMG_TILE_LINES + h / LANES % reads][lane] = 0;
+  if (me < own[0]) tile.x[me] = weights_of<reads>(t.m[0], begin[0] + me, 0);
+  if (me < own[1]) tile.y[me] = weights_of<reads>(t.m[1], begin[1] + me, 0);
   if (me < own[2]) {
-    tile.z[me] = weights_of(t.m[2], begin[2] + me, READS - t.m[2].width);
+    tile.z[me] = weights_of<reads>(t.m[2], begin[2] + me, reads - t.m[2].width);
     tile.due[me] = __ldg(t.m[2].first + begin[2] + me) + t.m[2].width;
   }
   if (me == own[2]) tile.due[me] = INT_MAX;
   /* a thread's coarse unknowns: rows of weights along the first two axes, the first value that they read, the offset in a plane */
   int row[slots][2], source[slots], offset[slots];
-  scalar last[slots][READS]; /* the planes up to this one, each restricted in its plane */
+  scalar last[slots][reads]; /* the planes up to this one, each restricted in its plane */
 #pragma unroll
   for (int s = 0; s < slots; s++) {
     const int q = me + s * RESTRICT_THREADS;
@@ -86,7 +96,7 @@ static __global__ void __launch_bounds__(RESTRICT_THREADS, RESIDENT)
     source[s] = (__ldg(t.m[1].first + J) - first[1]) * LANES + __ldg(t.m[0].first + I) - first[0] + 1;
     offset[s] = (int)gmg_offset(t.to, (size_t)I, (size_t)J, 0);
 #pragma unroll
-    for (int c = 0; c < READS; c++) last[s][c] = 0;
+    for (int c = 0; c < reads; c++) last[s][c] = 0;
   }
   gmg_wait_for_predecessor();
   Columns columns(A, f, u, first[0] - 1 + lane, first[1] + warp * LANE_DEEP);
@@ -105,7 +115,7 @@ static __global__ void __launch_bounds__(RESTRICT_THREADS, RESIDENT)
 #pragma unroll
     for (int s = 0; s < slots; s++) {
       if (offset[s] < 0) continue;
-      const row_weights wx = tile.x[row[s][0]], wy = tile.y[row[s][1]];
+      const row_weights<reads> wx = tile.x[row[s][0]], wy = tile.y[row[s][1]];
       const scalar *const from = &tile.plane[k & 1][0][0] + source[s];
       scalar sum = 0;
 #pragma unroll
@@ -116,15 +126,14 @@ static __global__ void __launch_bounds__(RESTRICT_THREADS, RESIDENT)
         sum += wy.at[b] * line;
       }
 #pragma unroll
-      for (int c = 0; c + 1 < READS; c++) last[s][c] = last[s][c + 1];
-      last[s][READS - 1] = sum;
+      for (int c = 0; c + 1 < reads; c++) last[s][c] = last[s][c + 1];
+      last[s][reads - 1] = sum;
     }
     for (; due == k + 1; due = tile.due[++K], to += slice) {
-      const row_weights w = tile.z[K];
+      const row_weights<reads> w = tile.z[K];
 #pragma unroll
       for (int s = 0; s < slots; s++)
-        if (offset[s] >= 0)
-          to[offset[s]] = (w.at[0] * last[s][0] + w.at[1] * last[s][1]) + (w.at[2] * last[s][2] + w.at[3] * last[s][3]);
+        if (offset[s] >= 0) to[offset[s]] = weighted(w, [&](int c) { return last[s][c]; });
     }
   }
 }
@@ -162,15 +171,17 @@ static int restrict_columns(const gmg_exec *e, const gmg_operator *A, const type
   restriction_tiles t = {};
   if (A->dim != 3 || A->caller_layouts || !gmg_has_lane_columns(gmg_layout_of(A))) return 0;
   for (int a = 0; a < 3; a++) {
-    if (map[a].width > READS || (a < 2 && map[a].rows_in_tile[a] == 0)) return 0;
+    if (map[a].width > MOST_READS || (a < 2 && map[a].rows_in_tile[a] == 0)) return 0;
     t.m[a] = map[a];
   }
   t.to = gmg_layout_of_rows(map);
   const int wide[2] = {map[0].width, map[1].width}, few = wide[0] <= 2 && wide[1] <= 2, one = wide[0] == 1 || wide[1] == 1;
-  const int slots = few ? MOST_SLOTS : one ? 2 : 1, three = wide[0] <= 3 && wide[1] <= 3;
+  const int more = wide[0] > READS || wide[1] > READS || map[2].width > READS;
+  const int slots = more ? 1 : few ? MOST_SLOTS : one ? 2 : 1, three = wide[0] <= 3 && wide[1] <= 3;
   cut_restriction(slots * RESTRICT_THREADS, RESIDENT * gmg_device_of(e)->processors, &t);
   const int fits = t.own[0] * t.own[1] <= RESTRICT_THREADS;
-  const auto kernel = few && fits      ? restrict_columns_kernel<Columns, 1, 2, 2>
+  const auto kernel = more             ? restrict_columns_kernel<Columns, 1, MOST_READS, MOST_READS, MOST_READS>
+                      : few && fits      ? restrict_columns_kernel<Columns, 1, 2, 2>
                       : few            ? restrict_columns_kernel<Columns, MOST_SLOTS, 2, 2>
                       : wide[0] == 1   ? restrict_columns_kernel<Columns, 2, 1, READS>
                       : wide[1] == 1   ? restrict_columns_kernel<Columns, 2, READS, 1>

@@ -1,9 +1,9 @@
-/* Restriction of the residual in 2D by maps whose rows read up to four columns, whatever the sizes, the weights and the walls, for
+/* Restriction of the residual in 2D by maps whose rows read up to five columns, whatever the sizes, the weights and the walls, for
    constant coefficients. It is one pass, and the residual is neither stored nor computed twice, except at the ends of strips.
    Included by cuda/transfer.cu alone. Its kernels cover all other cases.
 
    A warp has a strip of columns, and walks along axis 1. The columns of a lane are 32 apart, so loads of rows are coalesced
-   wherever the rows begin. It keeps the last four residuals of each. They are summed along axis 1 where a coarse row is complete,
+   wherever the rows begin. It keeps the last residuals of each. They are summed along axis 1 where a coarse row is complete,
    and these sums along axis 0 through shared memory. With both axes coarsened 2.25 values per fine unknown must be moved: f, u, and
    a quarter of a coarse one. */
 #ifndef GMG_STENCIL_TRANSFER_CUDA_RESTRICT_STRIPS_H
@@ -26,14 +26,14 @@ typedef struct {
   int rows;        /* coarse rows of a warp */
 } restriction_strips;
 
-/* reads: columns of a row along axis 0, at most; slots: coarse columns of a lane */
-template <int reads, int slots>
+/* reads: columns of a row along axis 0, at most; rows: of a row along axis 1; slots: coarse columns of a lane */
+template <int reads, int slots, int rows = READS>
 static __global__ void __launch_bounds__(32 * BLOCK_WARPS, STRIP_BLOCKS)
     restrict_strips_kernel(gmg_operator A, restriction_strips t, const scalar *f, const scalar *u, scalar *coarse)
 {
-  /* residuals of a strip, summed along axis 1, for two coarse rows in turn. The last READS are 0, for columns with weight 0 */
-  __shared__ scalar sums[BLOCK_WARPS][2][STRIP + READS];
-  __shared__ row_weights along[BLOCK_WARPS][slots * LANES]; /* axis 0 */
+  /* residuals of a strip, summed along axis 1, for two coarse rows in turn. The last `rows` are 0, for columns with weight 0 */
+  __shared__ scalar sums[BLOCK_WARPS][2][STRIP + rows];
+  __shared__ row_weights<rows> along[BLOCK_WARPS][slots * LANES]; /* axis 0 */
   const int me = (int)gmg_warp(), lane = (int)threadIdx.x % LANES;
   const unsigned warp = blockIdx.x * BLOCK_WARPS + (unsigned)me, ty = warp / t.beside, tx = warp - ty * t.beside;
   const int J0 = (int)ty * t.rows, J1 = min(J0 + t.rows, t.y.rows), I0 = (int)tx * t.own, own = min(t.own, t.x.rows - I0);
@@ -44,12 +44,12 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, STRIP_BLOCKS)
   for (int s = 0; s < slots; s++) {
     const int q = lane + s * LANES;
     source[s] = q < own ? __ldg(t.x.first + I0 + q) - left_end : -1;
-    if (q < own) along[me][q] = weights_of(t.x, I0 + q, 0); /* read by this lane alone */
+    if (q < own) along[me][q] = weights_of<rows>(t.x, I0 + q, 0); /* read by this lane alone */
   }
-  if (lane < 2 * READS) sums[me][lane / READS][STRIP + lane % READS] = 0;
+  if (lane < 2 * rows) sums[me][lane / rows][STRIP + lane % rows] = 0;
   /* the next coarse row: its weights, and the row after which it is complete */
   int J = J0, due = __ldg(t.y.first + J0) + t.y.width - 1;
-  row_weights w = weights_of(t.y, J0, READS - t.y.width);
+  row_weights<rows> w = weights_of<rows>(t.y, J0, rows - t.y.width);
   const int first = __ldg(t.y.first + J0), end = __ldg(t.y.first + J1 - 1) + t.y.width;
   int column[STRIP_COLS]; /* 0 where there is none */
 #pragma unroll
@@ -71,7 +71,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, STRIP_BLOCKS)
   }
   scalar below[STRIP_COLS], here[STRIP_COLS];                          /* of u, for the next residual */
   scalar above[STRIP_AHEAD][STRIP_COLS], rhs[STRIP_AHEAD][STRIP_COLS]; /* of u and f, for this residual and those after it */
-  scalar last[READS][STRIP_COLS] = {};                                 /* residuals up to this row */
+  scalar last[rows][STRIP_COLS] = {};                                  /* residuals up to this row */
   load(u, first - 1, below), load(u, first, here);
 #pragma unroll
   for (int a = 0; a < STRIP_AHEAD; a++) {
@@ -80,10 +80,10 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, STRIP_BLOCKS)
   }
   scalar *to = coarse + (size_t)J0 * (unsigned)t.x.rows + (unsigned)I0;
   int turn = 0;
-  for (int K = first; K < end; K += READS)
+  for (int K = first; K < end; K += STRIP_AHEAD)
 #pragma unroll
-    for (int q = 0; q < READS; q++) {
-      const int k = K + q, a = q % STRIP_AHEAD;
+    for (int q = 0; q < STRIP_AHEAD; q++) {
+      const int k = K + q, a = q;
       if (k >= end) break;
       const gmg_axis_part<GMG_CONSTANT> y = next;
       scalar ahead[STRIP_COLS], right_side[STRIP_COLS], from_left[STRIP_COLS], from_right[STRIP_COLS];
@@ -105,20 +105,19 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, STRIP_BLOCKS)
         row.lo[0] = x[c].lo, row.hi[0] = x[c].hi, row.lo[1] = y.lo, row.hi[1] = y.hi;
         const gmg_neighbours near = {{left, below[c], 0}, {right, ahead[c], 0}};
 #pragma unroll
-        for (int b = 0; b + 1 < READS; b++) last[b][c] = last[b + 1][c];
-        last[READS - 1][c] = gmg_row_residual(2, row, near, right_side[c], here[c]);
+        for (int b = 0; b + 1 < rows; b++) last[b][c] = last[b + 1][c];
+        last[rows - 1][c] = gmg_row_residual(2, row, near, right_side[c], here[c]);
         below[c] = here[c], here[c] = ahead[c];
       }
       for (; due == k; turn ^= 1, to += t.x.rows) {
         scalar *const sum = sums[me][turn];
 #pragma unroll
-        for (int c = 0; c < STRIP_COLS; c++)
-          sum[lane + c * LANES] = (w.at[0] * last[0][c] + w.at[1] * last[1][c]) + (w.at[2] * last[2][c] + w.at[3] * last[3][c]);
+        for (int c = 0; c < STRIP_COLS; c++) sum[lane + c * LANES] = weighted(w, [&](int row) { return last[row][c]; });
         __syncwarp();
 #pragma unroll
         for (int s = 0; s < slots; s++) {
           if (source[s] < 0) continue;
-          const row_weights wx = along[me][lane + s * LANES];
+          const row_weights<rows> wx = along[me][lane + s * LANES];
           scalar v = 0;
 #pragma unroll
           for (int b = 0; b < reads; b++) v += wx.at[b] * sum[source[s] + b];
@@ -126,7 +125,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, STRIP_BLOCKS)
         }
         J++;
         due = J < J1 ? __ldg(t.y.first + J) + t.y.width - 1 : INT_MAX;
-        if (J < J1) w = weights_of(t.y, J, READS - t.y.width);
+        if (J < J1) w = weights_of<rows>(t.y, J, rows - t.y.width);
       }
     }
 }
@@ -138,15 +137,17 @@ static int restrict_strips(const gmg_exec *e, const gmg_operator *A, const gmg_m
   enum { FILL_ROWS = 3, MIN_ROWS = 2, MOST_PARTS = 4096 };
   if (A->dim != 2 || gmg_coefficients_of(A) != GMG_CONSTANT || A->caller_layouts || A->n[1] <= GMG_MAP_PAD) return 0;
   const int narrow = map[0].width == 1, fit = STRIP_COLS == 1 ? map[0].rows_in_tile[0] : map[0].rows_in_strip;
-  if (map[0].width > READS || map[1].width > READS || fit == 0) return 0;
-  const int most = narrow ? (int)STRIP : (int)LANES;
+  if (map[0].width > MOST_READS || map[1].width > MOST_READS || fit == 0) return 0;
+  const int most = narrow && map[1].width <= READS ? (int)STRIP : (int)LANES;
   restriction_strips t = {map[0], map[1], fit < most ? fit : most, 0, 0};
   t.beside = (unsigned)((map[0].rows + t.own - 1) / t.own);
   const size_t room = (size_t)gmg_device_of(e)->processors * STRIP_BLOCKS * BLOCK_WARPS;
   const int least = map[1].rows / MOST_PARTS > MIN_ROWS ? map[1].rows / MOST_PARTS : MIN_ROWS;
   t.rows = gmg_rows_of_part(map[1].rows, t.beside, room, FILL_ROWS, least);
   const size_t parts = (size_t)((map[1].rows + t.rows - 1) / t.rows);
-  const auto kernel = narrow ? restrict_strips_kernel<1, STRIP_COLS> : restrict_strips_kernel<READS, 1>;
+  const auto kernel = map[0].width > READS || map[1].width > READS ? restrict_strips_kernel<MOST_READS, 1, MOST_READS>
+                      : narrow                                     ? restrict_strips_kernel<1, STRIP_COLS>
+                                                                   : restrict_strips_kernel<READS, 1>;
   gmg_launch_early(e, "restriction", kernel, gmg_warp_shape(t.beside * parts), *A, t, f, u, coarse);
   return 1;
 }
