@@ -51,10 +51,12 @@ static void corrections_in_the_pass(void **state)
   static const struct {
     shape shape;
     size_t block[3];
-  } s[] = {{{3, {65, 67, 69}, GMG_VERTEX, "nnrndn"}, {30, 14, 18}}, {{3, {65, 67, 69}, GMG_CELL, "pppppp"}, {30, 14, 18}},
+  } s[] = {{{3, {65, 67, 69}, GMG_VERTEX, "nnrnnd"}, {30, 14, 18}}, {{3, {65, 67, 69}, GMG_CELL, "pppppp"}, {30, 14, 18}},
            {{3, {65, 71, 65}, GMG_VERTEX, "nnnnnn"}, {26, 10, 65}}, {{3, {69, 65, 70}, GMG_VERTEX, "ppppnd"}, {30, 14, 14}},
            {{3, {64, 66, 64}, GMG_VERTEX, "ndndnd"}, {30, 14, 16}}, {{3, {111, 65, 64}, GMG_CELL, "dnrrpp"}, {30, 14, 32}},
-           {{3, {57, 29, 66}, GMG_CELL, "pppppp"}, {25, 10, 34}}, {{3, {59, 31, 65}, GMG_VERTEX, "ppppnn"}, {23, 10, 65}}};
+           {{3, {57, 29, 66}, GMG_CELL, "pppppp"}, {25, 10, 34}}, {{3, {59, 31, 65}, GMG_VERTEX, "ppppnn"}, {23, 10, 65}},
+           {{3, {73, 81, 40}, GMG_CELL, "pppppp"}, {29, 14, 40}}, {{3, {36, 97, 49}, GMG_CELL, "nnppdd"}, {18, 10, 20}},
+           {{3, {49, 53, 49}, GMG_CELL, "rnddpp"}, {25, 10, 18}}, {{3, {70, 81, 66}, GMG_VERTEX, "nnppnd"}, {29, 14, 18}}};
   (void)state;
   for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
     for (int reversed = 0; reversed < 2; reversed++) {

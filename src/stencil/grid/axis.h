@@ -74,8 +74,9 @@ gmg_status gmg_axis_create(gmg_context *context, const gmg_axis_spec *spec, gmg_
 gmg_status gmg_axis_create_part(gmg_context *context, const gmg_axis *whole, gmg_span span, const int ends[2], gmg_axis *axis);
 void gmg_axis_destroy(gmg_axis *axis); /* frees the arrays, keeps the scalars */
 
-/* Coarsens an axis with n > 1 by 2. Plain: m intervals become ceil(m/2) of equal size; a uniform axis stays uniform. Nested: pairs
-   of neighbours are merged; an odd one at the end stays alone. */
+/* Coarsens an axis with n > 1 by about 2. Plain: m intervals become m / 2 of equal size; an odd m becomes (m + 1) / 2 or,
+   from 33 unknowns on, (m - 1) / 2 if that is even. A uniform axis stays uniform. Nested: pairs of neighbours are
+   merged; an odd one at the end stays alone. */
 gmg_axis_spec gmg_axis_spec_coarsened(const gmg_axis_spec *fine);
 
 /* Semi-coarsening. An axis is coarsened if it has more than one unknown, and if its coupling beta/h^2 is at least `threshold` times
