@@ -7,6 +7,7 @@ extern "C" {
 
 #include "pairs.cuh"
 #include "fmg_residual_rows.cuh"
+#include "prolong_faces.cuh"
 #include "restrict_columns.cuh"
 #include "restrict_strips.cuh"
 
