@@ -86,13 +86,74 @@ GMG_INLINE void map_repeated(const int period, const int step, const int width, 
   }
 }
 
-static void map_line(const gmg_map *m, const scalar *buffer, int base, size_t begin, size_t end, int add, scalar *y)
+/* The two longest runs of rows of a map of which less than half repeats. In a run `first` grows as if it did, and no row wraps.
+   Where an axis of any size is coarsened, runs are about half as long as the axis. */
+typedef struct {
+  int period, step; /* as in gmg_map */
+  size_t begin[2], end[2];
+} map_runs;
+
+static map_runs runs_of(const gmg_map *m)
+{
+  map_runs runs = {.period = m->cols > m->rows ? 1 : 2, .step = m->cols > m->rows ? 2 : 1};
+  if (2 * (m->end - m->begin) > m->rows) return runs;
+  for (int begin = 0, end; begin < m->rows; begin = end) {
+    for (end = begin; end < m->rows && m->first[end] >= 0 && m->first[end] + m->width <= m->cols; end++)
+      if (end >= begin + runs.period && m->first[end] != m->first[end - runs.period] + runs.step) break;
+    const int shorter = runs.end[0] - runs.begin[0] > runs.end[1] - runs.begin[1];
+    if ((size_t)(end - begin) > runs.end[shorter] - runs.begin[shorter]) {
+      if (!shorter) runs.begin[0] = runs.begin[1], runs.end[0] = runs.end[1]; /* stay in the order of rows */
+      runs.begin[1] = (size_t)begin, runs.end[1] = (size_t)end;
+    }
+    end += end == begin;
+  }
+  return runs;
+}
+
+/* Groups of `period` rows of a run. w: weights of the first row */
+GMG_INLINE void map_run(const int period, const int step, const int width, const real *restrict w, const scalar *restrict x0,
+                        const scalar *restrict x1, size_t groups, int add, scalar *restrict y)
+{
+#pragma omp simd
+  for (size_t g = 0; g < groups; g++) {
+    const real *const row = w + g * (size_t)(period * width);
+    scalar s = add ? y[g * (size_t)period] : 0, t = add && period > 1 ? y[g * (size_t)period + 1] : 0;
+    for (int c = 0; c < width; c++) s += row[c] * x0[g * (size_t)step + (size_t)c];
+    for (int c = 0; c < width && period > 1; c++) t += row[width + c] * x1[g + (size_t)c];
+    y[g * (size_t)period] = s;
+    if (period > 1) y[g * (size_t)period + 1] = t;
+  }
+}
+
+/* map_rows(), faster in runs. */
+static void map_by_runs(const gmg_map *m, const map_runs *runs, const scalar *buffer, int base, size_t begin, size_t end, int add,
+                        scalar *y)
+{
+  const size_t period = (size_t)runs->period;
+  for (int r = 0; r < 2; r++) {
+    const size_t from = begin > runs->begin[r] ? begin : runs->begin[r], to = end < runs->end[r] ? end : runs->end[r];
+    const size_t groups = from < to ? (to - from) / period : 0;
+    if (groups == 0) continue;
+    const real *w = (const real *)m->weight + from * (size_t)m->width;
+    const scalar *x0 = buffer + (m->first[from] - base), *x1 = period > 1 ? buffer + (m->first[from + 1] - base) : x0;
+    map_rows(m, buffer, base, begin, from, add, y);
+    begin = from;
+#define RUN(p, s, n) \
+  if (period == (p) && m->width == (n)) map_run(p, s, n, w, x0, x1, groups, add, y + from), begin = from + groups * period;
+    RUN(1, 2, 3) RUN(1, 2, 4) RUN(1, 2, 5) RUN(2, 1, 2)
+#undef RUN
+  }
+  map_rows(m, buffer, base, begin, end, add, y);
+}
+
+static void map_line(const gmg_map *m, const map_runs *runs, const scalar *buffer, int base, size_t begin, size_t end, int add,
+                     scalar *y)
 {
   size_t from = begin > (size_t)m->begin ? begin : (size_t)m->begin, to = end < (size_t)m->end ? end : (size_t)m->end;
   if (m->period == 2 && (from - (size_t)m->begin) % 2) from++; /* start at a whole group */
   const size_t groups = from < to ? (to - from) / (size_t)m->period : 0;
-  if (groups == 0) {
-    map_rows(m, buffer, base, begin, end, add, y);
+  if (groups == 0 || runs->end[1] > 0) {
+    map_by_runs(m, runs, buffer, base, begin, end, add, y);
     return;
   }
   const scalar *x0 = buffer + (m->first[from] - base), *x1 = m->period > 1 ? buffer + (m->first[from + 1] - base) : x0;
@@ -110,6 +171,7 @@ static void transfer(const gmg_exec *e, const gmg_map map[3], gmg_layout from, c
 {
   const size_t rows = (size_t)map[0].rows, lines = (size_t)map[1].rows * (size_t)map[2].rows;
   const size_t pieces = (rows + MAX_OUTPUTS - 1) / MAX_OUTPUTS;
+  const map_runs runs = runs_of(&map[0]);
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (rows * lines > MIN_ROWS_PARALLEL)
   for (size_t t = 0; t < pieces * lines; t++) {
     scalar buffer[MAX_INPUTS];
@@ -117,7 +179,7 @@ static void transfer(const gmg_exec *e, const gmg_map map[3], gmg_layout from, c
     const int base = map[0].first[begin], count = map[0].first[end - 1] + map[0].width - base;
     const size_t j = line % (size_t)map[1].rows, k = line / (size_t)map[1].rows;
     combine(map, from, x, j, k, base, count, buffer);
-    map_line(&map[0], buffer, base, begin, end, add, (scalar *)y + gmg_offset(to, 0, j, k));
+    map_line(&map[0], &runs, buffer, base, begin, end, add, (scalar *)y + gmg_offset(to, 0, j, k));
   }
 }
 
@@ -235,6 +297,7 @@ void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator *A, con
     R(gmg_transfer_host)(e, map, r, coarse, 0);
     return;
   }
+  const map_runs runs = runs_of(mx);
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < lines; t++) {
     scalar buffer[GMG_SEGMENT + 2 * GMG_MAP_PAD], *line = buffer + GMG_MAP_PAD, sum[GMG_SEGMENT + 2];
@@ -257,6 +320,6 @@ void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator *A, con
       const int beyond = mx->cols - 1 + c;
       line[-c] = line[mx->wrap[-c]], line[beyond] = line[mx->wrap[beyond]];
     }
-    map_line(mx, line, 0, 0, rows, 0, (scalar *)coarse + gmg_offset(gmg_layout_of_rows(map), 0, j, k));
+    map_line(mx, &runs, line, 0, 0, rows, 0, (scalar *)coarse + gmg_offset(gmg_layout_of_rows(map), 0, j, k));
   }
 }
