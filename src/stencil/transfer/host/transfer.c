@@ -69,34 +69,18 @@ static void map_rows(const gmg_map *m, const scalar *buffer, int base, size_t be
   }
 }
 
-/* Groups of `period` repeating rows, all with the same weights. */
-GMG_INLINE void map_repeated(const int period, const int step, const int width, const gmg_map *m, const scalar *restrict x0,
-                             const scalar *restrict x1, size_t groups, int add, scalar *restrict y)
-{
-  real w[2][4];
-  for (int r = 0; r < 2; r++)
-    for (int c = 0; c < 4; c++) w[r][c] = (real)m->repeat[r][c];
-#pragma omp simd
-  for (size_t g = 0; g < groups; g++) {
-    scalar s = add ? y[g * (size_t)period] : 0, t = add && period > 1 ? y[g * (size_t)period + 1] : 0;
-    for (int c = 0; c < width; c++) s += w[0][c] * x0[g * (size_t)step + (size_t)c];
-    for (int c = 0; c < width && period > 1; c++) t += w[1][c] * x1[g + (size_t)c];
-    y[g * (size_t)period] = s;
-    if (period > 1) y[g * (size_t)period + 1] = t;
-  }
-}
-
-/* The two longest runs of rows of a map of which less than half repeats. In a run `first` grows as if it did, and no row wraps.
-   Where an axis of any size is coarsened, runs are about half as long as the axis. */
+/* Runs of rows in which `first` grows by `step` every `period` rows, and no row wraps: the rows that repeat or, if these are less
+   than half of the map, the two longest runs. Where an axis of any size is coarsened, runs are about half as long as the axis. */
 typedef struct {
-  int period, step; /* as in gmg_map */
+  int repeats, period, step; /* repeats: so do the weights (gmg_map::repeat) */
   size_t begin[2], end[2];
 } map_runs;
 
 static map_runs runs_of(const gmg_map *m)
 {
+  if (2 * (m->end - m->begin) > m->rows)
+    return (map_runs){.repeats = 1, .period = m->period, .step = m->step, .end[1] = (size_t)m->end, .begin[1] = (size_t)m->begin};
   map_runs runs = {.period = m->cols > m->rows ? 1 : 2, .step = m->cols > m->rows ? 2 : 1};
-  if (2 * (m->end - m->begin) > m->rows) return runs;
   for (int begin = 0, end; begin < m->rows; begin = end) {
     for (end = begin; end < m->rows && m->first[end] >= 0 && m->first[end] + m->width <= m->cols; end++)
       if (end >= begin + runs.period && m->first[end] != m->first[end - runs.period] + runs.step) break;
@@ -110,13 +94,13 @@ static map_runs runs_of(const gmg_map *m)
   return runs;
 }
 
-/* Groups of `period` rows of a run. w: weights of the first row */
-GMG_INLINE void map_run(const int period, const int step, const int width, const real *restrict w, const scalar *restrict x0,
-                        const scalar *restrict x1, size_t groups, int add, scalar *restrict y)
+/* Groups of `period` rows. Row r of group g has the weights w[g * apart + r * width]. */
+GMG_INLINE void map_groups(const int period, const int step, const int width, const int apart, const real *restrict w,
+                           const scalar *restrict x0, const scalar *restrict x1, size_t groups, int add, scalar *restrict y)
 {
 #pragma omp simd
   for (size_t g = 0; g < groups; g++) {
-    const real *const row = w + g * (size_t)(period * width);
+    const real *const row = w + g * (size_t)apart;
     scalar s = add ? y[g * (size_t)period] : 0, t = add && period > 1 ? y[g * (size_t)period + 1] : 0;
     for (int c = 0; c < width; c++) s += row[c] * x0[g * (size_t)step + (size_t)c];
     for (int c = 0; c < width && period > 1; c++) t += row[width + c] * x1[g + (size_t)c];
@@ -125,46 +109,31 @@ GMG_INLINE void map_run(const int period, const int step, const int width, const
   }
 }
 
-/* map_rows(), faster in runs. */
-static void map_by_runs(const gmg_map *m, const map_runs *runs, const scalar *buffer, int base, size_t begin, size_t end, int add,
-                        scalar *y)
-{
-  const size_t period = (size_t)runs->period;
-  for (int r = 0; r < 2; r++) {
-    const size_t from = begin > runs->begin[r] ? begin : runs->begin[r], to = end < runs->end[r] ? end : runs->end[r];
-    const size_t groups = from < to ? (to - from) / period : 0;
-    if (groups == 0) continue;
-    const real *w = (const real *)m->weight + from * (size_t)m->width;
-    const scalar *x0 = buffer + (m->first[from] - base), *x1 = period > 1 ? buffer + (m->first[from + 1] - base) : x0;
-    map_rows(m, buffer, base, begin, from, add, y);
-    begin = from;
-#define RUN(p, s, n) \
-  if (period == (p) && m->width == (n)) map_run(p, s, n, w, x0, x1, groups, add, y + from), begin = from + groups * period;
-    RUN(1, 2, 3) RUN(1, 2, 4) RUN(1, 2, 5) RUN(2, 1, 2)
-#undef RUN
-  }
-  map_rows(m, buffer, base, begin, end, add, y);
-}
-
 static void map_line(const gmg_map *m, const map_runs *runs, const scalar *buffer, int base, size_t begin, size_t end, int add,
                      scalar *y)
 {
-  size_t from = begin > (size_t)m->begin ? begin : (size_t)m->begin, to = end < (size_t)m->end ? end : (size_t)m->end;
-  if (m->period == 2 && (from - (size_t)m->begin) % 2) from++; /* start at a whole group */
-  const size_t groups = from < to ? (to - from) / (size_t)m->period : 0;
-  if (groups == 0 || runs->end[1] > 0) {
-    map_by_runs(m, runs, buffer, base, begin, end, add, y);
-    return;
+  const size_t period = (size_t)runs->period;
+  for (int r = 0; r < 2; r++) {
+    size_t from = begin > runs->begin[r] ? begin : runs->begin[r];
+    const size_t to = end < runs->end[r] ? end : runs->end[r];
+    if (runs->repeats && period == 2 && (from - runs->begin[r]) % 2) from++; /* start at a whole group */
+    const size_t groups = from < to ? (to - from) / period : 0;
+    if (groups == 0) continue;
+    const scalar *x0 = buffer + (m->first[from] - base), *x1 = period > 1 ? buffer + (m->first[from + 1] - base) : x0;
+    const real *w = (const real *)m->weight + (runs->repeats ? runs->begin[r] : from) * (size_t)m->width;
+    map_rows(m, buffer, base, begin, from, add, y);
+    begin = from;
+#define GROUPS(p, s, n)                                                                              \
+  if (period == (p) && runs->step == (s) && m->width == (n)) {                                       \
+    if (runs->repeats) map_groups(p, s, n, 0, w, x0, x1, groups, add, y + from);                     \
+    else map_groups(p, s, n, (p) * (n), w, x0, x1, groups, add, y + from);                           \
+    begin = from + groups * period;                                                                  \
   }
-  const scalar *x0 = buffer + (m->first[from] - base), *x1 = m->period > 1 ? buffer + (m->first[from + 1] - base) : x0;
-  to = from + groups * (size_t)m->period;
-  map_rows(m, buffer, base, begin, from, add, y);
-#define REPEATED(p, s, w) \
-  if (m->period == (p) && m->step == (s) && m->width == (w)) map_repeated(p, s, w, m, x0, x1, groups, add, y + from);
-  REPEATED(1, 2, 1) REPEATED(1, 2, 2) REPEATED(1, 2, 3) REPEATED(1, 2, 4)
-  REPEATED(2, 1, 1) REPEATED(2, 1, 2) REPEATED(1, 1, 1)
-#undef REPEATED
-  map_rows(m, buffer, base, to, end, add, y);
+    GROUPS(1, 2, 1) GROUPS(1, 2, 2) GROUPS(1, 2, 3) GROUPS(1, 2, 4) GROUPS(1, 2, 5)
+    GROUPS(2, 1, 1) GROUPS(2, 1, 2) GROUPS(1, 1, 1)
+#undef GROUPS
+  }
+  map_rows(m, buffer, base, begin, end, add, y);
 }
 
 static void transfer(const gmg_exec *e, const gmg_map map[3], gmg_layout from, const void *x, gmg_layout to, void *y, int add)
