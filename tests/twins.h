@@ -43,8 +43,8 @@ static inline void end_both(both *b)
   }
 }
 
-/* Whether the plane kernel of "async" relaxes the finest level in another way than the host: across the seam of an odd periodic axis,
-   and beyond walls that mirror. Its own test is in cuda/async.c. */
+/* Whether the plane kernel of "async", if it relaxes the finest level, does so in another way than the host: across the seam of an odd
+   periodic axis, and beyond walls that mirror. Its own test is in cuda/async.c. */
 static inline int continues_beyond_ends(const gmg_problem *p, const gmg_params *q)
 {
   const gmg_async_params *a = &q->async;

@@ -98,7 +98,8 @@ static void packed_tiles_update(void **state)
            {{3, {40, 23, 17}, GMG_CELL, "dddddd"}, {14, 9, 8}, 0},  {{3, {24, 22, 18}, GMG_CELL, "rndddn"}, {8, 8, 8}, 1},
            {{3, {16, 18, 14}, GMG_CELL, "ddppdd"}, {6, 7, 5}, 0},   {{3, {8, 8, 16}, GMG_CELL, "ppppdd"}, {8, 8, 8}, 1},
            {{3, {71, 20, 22}, GMG_CELL, "dndrdd"}, {32, 16, 8}, 0}, {{3, {37, 22, 17}, GMG_CELL, "rnppdd"}, {16, 16, 8}, 0},
-           {{3, {15, 8, 16}, GMG_CELL, "ddppdn"}, {15, 8, 8}, 0}};
+           {{3, {15, 8, 16}, GMG_CELL, "ddppdn"}, {15, 8, 8}, 0},   {{3, {40, 22, 18}, GMG_VERTEX, "nnnrnn"}, {16, 8, 8}, 0},
+           {{3, {33, 17, 15}, GMG_VERTEX, "nndnpp"}, {16, 8, 8}, 0}, {{3, {33, 18, 14}, GMG_CELL, "pppppp"}, {16, 8, 8}, 0}};
   (void)state;
   for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) updates_of(&s[g].shape, s[g].block, g % 3, s[g].can_prolong);
 }

@@ -394,6 +394,9 @@ static void full_multigrid(void **state)
       q.check_every = count_or_none(solves[k].check_every);
       q.accel = solves[k].accel, q.coarse_rtol = 1e-6;
       q.async.block[0] = q.async.block[1] = q.async.block[2] = 8; /* those that AUTO chooses depend on the precision */
+      /* behind a wall that mirrors, and across an odd seam, the plane kernel of a device, which takes two sweeps alone, relaxes in
+         another way than packed tiles, which take float alone */
+      if (i == 2 || i == 3) q.async.local_sweeps = 3;
       const double mean = strspn(shapes[i].bc, "np") == strlen(shapes[i].bc) ? solves[k].mean : 0;
       for (int m = 0; m < 2; m++) start(&p, q, m ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME, solves[k].scale, mean, u[m]);
       const double size = norm2(u[0], n);

@@ -9,10 +9,10 @@
 enum { MAX_CELLS_PACKED = 5000000 }; /* on larger levels the plane sweep is faster */
 
 typedef struct {
-  /* [from zero][pairs are aligned] */
-  void (*kernel[2][2])(packed_level s, const scalar *f, const scalar *from, scalar *to);
-  /* [with a coarse correction][pairs are aligned] */
-  void (*update[2][2])(packed_level s, const scalar *f, const scalar *from, update_output o);
+  /* [ends are special][from zero][pairs are aligned] */
+  void (*kernel[2][2][2])(packed_level s, const scalar *f, const scalar *from, scalar *to);
+  /* [no coarse correction; the same with special ends; with a coarse correction][pairs are aligned] */
+  void (*update[3][2])(packed_level s, const scalar *f, const scalar *from, update_output o);
   void (*restrict_)(packed_level s, const scalar *f, scalar *to, restriction_output r); /* from zero, pairs aligned */
   int threads, max_own[3]; /* maximum of own unknowns of a block */
   size_t bytes, update_bytes;
@@ -24,19 +24,24 @@ typedef struct {
    - large, at 128^3: 16.3 and 12.8 (plane sweep: about 34);
    - middle, at 64^3: 3.9 and 3.3;
    - small, at 32^3: 2.6 and 2.3. */
-#define KERNEL(shape)                                                                                                    \
-  {{{packed_kernel<shape, 0, 0>, packed_kernel<shape, 0, 1>}, {packed_kernel<shape, 1, 0>, packed_kernel<shape, 1, 1>}}, \
-   {{packed_kernel_update<shape, 0, 0>, packed_kernel_update<shape, 0, 1>},                                              \
-    {packed_kernel_update<shape, PASS_PROLONG, 0>, packed_kernel_update<shape, PASS_PROLONG, 1>}},                       \
-   packed_kernel_restrict<shape>, shape::threads,                                                                        \
-   {2 * shape::x - 4, 2 * shape::y - 4, shape::high * shape::z - 4}, shape::reals * sizeof(scalar),                      \
+#define KERNELS(shape, special)                                                    \
+  {{packed_kernel<shape, 0, 0, special>, packed_kernel<shape, 0, 1, special>}, \
+   {packed_kernel<shape, 1, 0, special>, packed_kernel<shape, 1, 1, special>}}
+#define UPDATES(shape, kind, special) {packed_kernel_update<shape, kind, 0, special>, packed_kernel_update<shape, kind, 1, special>}
+#define PASSES(shape)                                                                        \
+  {{KERNELS(shape, 0), KERNELS(shape, 1)},                                                   \
+   {UPDATES(shape, 0, 0), UPDATES(shape, 0, 1), UPDATES(shape, PASS_PROLONG, 0)},            \
+   packed_kernel_restrict<shape>, shape::threads,                                            \
+   {2 * shape::x - 4, 2 * shape::y - 4, shape::high * shape::z - 4}, shape::reals * sizeof(scalar), \
    shape::reals * sizeof(scalar) + shape::pairs * sizeof(double2)}
 typedef packed_shape<18, 14, 2, 6, 1> packed_large;
 typedef packed_shape<10, 10, 2, 6, 2> packed_middle;
 typedef packed_shape<6, 6, 3, 4, 4> packed_small;
 enum { PACKED_SHAPES = 3 };
-static const packed_passes functions[PACKED_SHAPES] = {KERNEL(packed_large), KERNEL(packed_middle), KERNEL(packed_small)};
-#undef KERNEL
+static const packed_passes functions[PACKED_SHAPES] = {PASSES(packed_large), PASSES(packed_middle), PASSES(packed_small)};
+#undef PASSES
+#undef UPDATES
+#undef KERNELS
 
 /* Chooses the largest shape that gives enough blocks for the device, or the smallest one that holds the caller's blocks. Returns 1
    + the shape, or 0 if there is none. */
@@ -70,12 +75,15 @@ static void renumber(const gmg_blocks *b, int *order)
   }
 }
 
+/* Whether a wall mirrors, or a periodic axis is odd. */
+static int has_special_ends(const gmg_operator *A) { return !is_uniform_level(A); }
+
 static const packed_passes *function_of(const async_state *s) { return &functions[s->shape - 1]; }
 
 static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
   const gmg_params *p = l->params;
-  if (l->A->dim != 3 || l->A->cells > MAX_CELLS_PACKED || !is_uniform_level(l->A) || is_dynamic(p)) return 0;
+  if (l->A->dim != 3 || l->A->cells > MAX_CELLS_PACKED || !gmg_has_equal_couplings(l->A) || is_dynamic(p)) return 0;
   if (p->async.local != GMG_LOCAL_RED_BLACK || p->async.overlap != 1) return 0;
   s->shape = packed_blocks(l, &s->blocks);
   if (!s->shape) return 0;
@@ -92,9 +100,11 @@ static size_t update_bytes_of(const async_state *s, int aligned)
 static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
   const packed_passes *f = function_of(s);
+  const int special = has_special_ends(l->A);
   for (int k = 0; k < 4; k++) {
-    allow_shared(l, (const void *)f->kernel[k / 2][k % 2], s->bytes);
-    allow_shared(l, (const void *)f->update[k / 2][k % 2], update_bytes_of(s, k % 2));
+    allow_shared(l, (const void *)f->kernel[special][k / 2][k % 2], s->bytes);
+    allow_shared(l, (const void *)f->update[k / 2 * 2][k % 2], update_bytes_of(s, k % 2));
+    allow_shared(l, (const void *)f->update[1][k % 2], update_bytes_of(s, k % 2));
   }
   allow_shared(l, (const void *)f->restrict_, s->bytes);
   return NULL;
@@ -107,10 +117,11 @@ static packed_level level_of(const gmg_smoother_level *l, const async_state *sta
   packed_level s = {};
   for (int a = 0; a < 3; a++) {
     s.n[a] = (int)A->n[a], s.around[a] = A->wraps[a] ? s.n[a] : 0, s.own[a] = (int)b->shape[a], s.diag[a] = A->diag[a];
-    s.coupling[a] = (real)A->coupling[a];
+    s.mirrors[a] = gmg_ends_of(A, a) & (GMG_MIRRORS_BELOW | GMG_MIRRORS_ABOVE), s.coupling[a] = (real)A->coupling[a];
   }
   s.layout = gmg_layout_32_of(gmg_layout_of(A));
-  s.shift = (real)A->shift, s.omega = (real)gmg_weight_async(A, l->params), s.sweeps = l->params->async.local_sweeps;
+  s.shift = (real)A->shift, s.omega = (real)gmg_weight_async(A, l->params);
+  s.sweeps = l->params->async.local_sweeps, s.extra = GMG_SEAM_SWEEPS;
   s.reversed = reversed, s.total = (unsigned)b->total, s.order = (const unsigned *)state->order;
   return s;
 }
@@ -120,7 +131,8 @@ static void run(const gmg_smoother_level *l, const async_state *s, size_t passes
 {
   const packed_level x = level_of(l, s, reversed);
   const int aligned = l->A->n[0] % 2 == 0 && ((uintptr_t)f | (uintptr_t)from | (uintptr_t)to) % sizeof(real_pair) == 0;
-  gmg_launch_early(l->exec, "async", function_of(s)->kernel[!from][aligned], launch_of(l, s, passes).grid, x, f, from, to);
+  const auto kernel = function_of(s)->kernel[has_special_ends(l->A)][!from][aligned];
+  gmg_launch_early(l->exec, "async", kernel, launch_of(l, s, passes).grid, x, f, from, to);
 }
 
 /* Sets the coarse field to zero before a pass adds to it. */
@@ -137,6 +149,7 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
   restriction_output r;
   (void)to; /* in float it equals u */
   if (start != GMG_FROM_ZERO || passes != 1 || ((uintptr_t)f | (uintptr_t)u) % sizeof(real_pair)) return 0;
+  if (has_special_ends(l->A)) return 0;
   if (!restriction_of(&r, coarse, l->A, map, &s->blocks)) return 0;
   const gmg_launch_shape clearing = {dim3((unsigned)processors_of(l)), dim3(GMG_THREADS), 0};
   gmg_launch_early(l->exec, "async", clear_kernel, clearing, gmg_unknowns_of(gmg_layout_of_rows(map)), coarse);
@@ -151,7 +164,7 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
 static int packed_can_prolong(const gmg_smoother_level *l, const async_state *s, const gmg_update_target *to)
 {
   const gmg_blocks *b = &s->blocks;
-  if (function_of(s) == &functions[0] && !l->params->async.block[0]) return 0;
+  if (has_special_ends(l->A) || (function_of(s) == &functions[0] && !l->params->async.block[0])) return 0;
   for (int a = 0; a < 3; a++)
     if (to->prolong[a].pairs != GMG_PAIRS_LINEAR || (b->count[a] > 1 && b->shape[a] % 2)) return 0; /* pairs along all axes */
   return 1;
@@ -167,7 +180,8 @@ static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, 
   const int aligned = ((uintptr_t)f | (uintptr_t)u) % sizeof(real_pair) == 0 && x_aligned && p->update_bytes <= s->max_bytes;
   const gmg_launch_shape grid = {dim3((unsigned)s->blocks.total), s->threads, update_bytes_of(s, aligned)};
   R(async_run_passes)(l, s, passes - 1, f, u, reversed);
-  gmg_launch_early(l->exec, "async", p->update[corrects][aligned], grid, level_of(l, s, reversed), f, u, update_of(to, l->A));
+  const auto update = p->update[corrects ? 2 : has_special_ends(l->A)][aligned];
+  gmg_launch_early(l->exec, "async", update, grid, level_of(l, s, reversed), f, u, update_of(to, l->A));
   return 1;
 }
 

@@ -9,7 +9,10 @@
    place and those of adjacent threads, at distances known to the compiler, without bank conflicts.
 
    PASS_UPDATE loads pairs of the target to shared memory while the patch is relaxed. PASS_PROLONG loads coarse values before that.
-   With PASS_RESTRICT a patch is a column of coarse unknowns. */
+   With PASS_RESTRICT a patch is a column of coarse unknowns.
+
+   Two kinds of ends take kernels of their own (`special`). Behind a wall that mirrors, an unknown's neighbour is the one on the
+   other side, so that one counts twice. On an odd periodic axis a pair may have an unknown on each side of the seam. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_TILE_PACKED_H
 #define GMG_SMOOTHERS_RELAX_CUDA_TILE_PACKED_H
 
@@ -17,9 +20,11 @@
 
 #if GMG_REAL_F32 /* in double a patch needs twice the registers */
 
-/* A pass over one block. aligned: pairs of values are aligned in memory, and whole: the level has an even size along axis 0. On
-   other levels the last pair may have only its first unknown. */
-template <class shape, int KIND, int aligned> struct packed_sweep {
+/* A pass over one block.
+   - aligned: pairs of values are aligned in memory, and whole: the level has an even size along axis 0. On other levels the last
+     pair may have only its first unknown.
+   - special: walls may mirror, and periodic axes may be odd. */
+template <class shape, int KIND, int aligned, int special> struct packed_sweep {
   static constexpr int from_zero = KIND & PASS_FROM_ZERO, updates = KIND & PASS_UPDATE, prolongs = KIND & PASS_PROLONG,
                        restricts = KIND & PASS_RESTRICT;
   static constexpr int leg = updates | restricts; /* f is older than the preceding kernel, and so is u if a correction is added */
@@ -31,16 +36,17 @@ template <class shape, int KIND, int aligned> struct packed_sweep {
   const update_output &o;
   const restriction_output &r;
 
-  /* of the tile: origin, and own planes. Of the patch: its first unknown in the tile; whether its pairs along axis 0 exist, and
-     belong to the block, and are whole; its first plane before wrapping; its first unknown in the level; planes from `fold` on are
-     wrapped */
-  int origin0, origin1, origin2, own2, x, y, z, pair, pair_mine, whole, first, gi, gk, fold;
+  /* of the tile: origin, own planes, and sweeps. Of the patch: its first unknown in the tile; whether its pairs along axis 0 exist,
+     and belong to the block; whether their second unknowns do; from the first unknown of a pair to the second; its first plane
+     before wrapping; its first unknown in the level; planes from `fold` on are wrapped */
+  int origin0, origin1, origin2, own2, sweeps, x, y, z, pair, pair_mine, whole, whole_mine, step, first, gi, gk, fold;
   unsigned planes, relaxed;
   /* in shared memory: pairs of the update target; start of the values; the patch's own values, those below, those above */
   double2 *kept;
   scalar *start, *tile;
   const scalar *under, *over;
   unsigned wall; /* planes at a wall; a patch has at most one */
+  unsigned mirror_below, mirror_above; /* planes at a wall that mirrors */
   real inner, outer;
 
   /* Values in registers, in a separate struct to help the compiler. u and f of the patch; weight / diagonal of the columns, inside
@@ -48,6 +54,7 @@ template <class shape, int KIND, int aligned> struct packed_sweep {
   struct packed_held {
     scalar u[CELLS], rhs[CELLS];
     real inside[4], at_wall[4];
+    packed_ties x[2], y[2]; /* special: of the first and second unknown of a pair, and of a pair of lines */
     int there[2], line_relaxed[2], mine[2], gj[2], offset[2];
   };
 
@@ -95,7 +102,8 @@ template <class shape, int KIND, int aligned> struct packed_sweep {
     }
     origin0 = origin[0], origin1 = origin[1], origin2 = origin[2], own2 = own[2];
     pair = x >= low[0] && x <= high[0], pair_mine = x >= 2 && x < own[0] + 2, whole = aligned || x < high[0];
-    column_relaxed[0] = pair && x > 0, column_relaxed[1] = pair && whole && x < own[0] + 2;
+    whole_mine = aligned || x < own[0] + 1;
+    column_relaxed[0] = pair && x > 0 && x < own[0] + 3, column_relaxed[1] = pair && whole && x < own[0] + 2;
 #pragma unroll
     for (int d = 0; d < 2; d++) {
       v.there[d] = y + d >= low[1] && y + d <= high[1], v.mine[d] = y + d >= 2 && y + d < own[1] + 2;
@@ -104,6 +112,14 @@ template <class shape, int KIND, int aligned> struct packed_sweep {
     planes = bit_range(z, HIGH, low[2], high[2]), relaxed = planes & bit_range(z, HIGH, 1, own2 + 2);
     first = origin2 + z, gi = pair ? gmg_wrap_once_by(origin0 + x, s.n[0], s.around[0]) : 0;
     gk = gmg_wrap_once_by(first, s.n[2], s.around[2]), fold = s.around[2] ? s.n[2] - gk : HIGH;
+    step = special && !aligned && gi + 1 == s.around[0] ? -gi : 1;
+    sweeps = s.sweeps;
+    if (special) {
+      int seam = 0;
+#pragma unroll
+      for (int a = 0; a < 3; a++) seam |= s.around[a] % 2 && (origin[a] < 0 || origin[a] + own[a] + 4 > s.n[a]);
+      sweeps += seam ? s.extra : 0;
+    }
 #pragma unroll
     for (int d = 0; d < 2; d++) {
       v.gj[d] = v.there[d] ? gmg_wrap_once_by(origin1 + y + d, s.n[1], s.around[1]) : 0;
@@ -121,7 +137,7 @@ template <class shape, int KIND, int aligned> struct packed_sweep {
       for (int d = 0; d < 2; d++) {
         const int j = 2 * d * HIGH + c;
         real_pair p = {0, 0};
-        if (bits & 1u << (d * HIGH + c)) p = packed_pair<aligned>(field + offset_of(v, d, c), whole, shared);
+        if (bits & 1u << (d * HIGH + c)) p = packed_pair<aligned>(field + offset_of(v, d, c), step, whole, shared);
         values[j] = p.x, values[j + HIGH] = p.y;
       }
   }
@@ -167,16 +183,23 @@ template <class shape, int KIND, int aligned> struct packed_sweep {
   {
     const int low_wall = -first, high_wall = s.n[2] - 1 - first;
     wall = bit_range(0, HIGH, low_wall, low_wall) | bit_range(0, HIGH, high_wall, high_wall);
+    mirror_below = s.mirrors[2] & GMG_MIRRORS_BELOW ? bit_range(0, HIGH, low_wall, low_wall) : 0;
+    mirror_above = s.mirrors[2] & GMG_MIRRORS_ABOVE ? bit_range(0, HIGH, high_wall, high_wall) : 0;
     inner = gmg_at(s.diag[2], 1), outer = gmg_at(s.diag[2], low_wall >= 0 && low_wall < HIGH ? 0 : s.n[2] - 1);
     unsigned known = 0;
 #pragma unroll
     for (int d = 0; d < 2; d++)
 #pragma unroll
       for (int b = 0; b < 2; b++) {
-        const real across = s.shift + gmg_at(s.diag[0], gi + (whole ? b : 0)) + gmg_at(s.diag[1], v.gj[d]);
+        const real across = s.shift + gmg_at(s.diag[0], gi + (whole && b ? step : 0)) + gmg_at(s.diag[1], v.gj[d]);
         v.inside[2 * d + b] = __fdividef(s.omega, across + inner), v.at_wall[2 * d + b] = __fdividef(s.omega, across + outer);
         if (column_relaxed[b] && v.line_relaxed[d]) known |= relaxed << (2 * d + b) * HIGH;
       }
+#pragma unroll
+    for (int b = 0; b < 2; b++) {
+      v.x[b] = packed_ties_of(b, origin0 + x + b, s.n[0], s.mirrors[0], s.coupling[0]);
+      v.y[b] = packed_ties_of(b, origin1 + y + b, s.n[1], s.mirrors[1], s.coupling[1]);
+    }
     return known;
   }
 
@@ -209,10 +232,19 @@ template <class shape, int KIND, int aligned> struct packed_sweep {
         const int jx = (2 * d + 1 - b) * HIGH + c, jy = (2 * (1 - d) + b) * HIGH + c;
         scalar sum = v.rhs[j];
         if (!zeros_around) {
-          const scalar below = c > 0 ? v.u[j - (c > 0)] : under[(j + HIGH - 1) * ROOM];
-          const scalar above = c < HIGH - 1 ? v.u[j + (c < HIGH - 1)] : over[(j - HIGH + 1) * ROOM];
-          sum += s.coupling[0] * (v.u[jx] + tile[jx * ROOM + (b ? 1 : -1)]);
-          sum += s.coupling[1] * (v.u[jy] + tile[jy * ROOM + (d ? X : -X)]);
+          scalar below = c > 0 ? v.u[j - (c > 0)] : under[(j + HIGH - 1) * ROOM];
+          scalar above = c < HIGH - 1 ? v.u[j + (c < HIGH - 1)] : over[(j - HIGH + 1) * ROOM];
+          const scalar side_x = tile[jx * ROOM + (b ? 1 : -1)], side_y = tile[jy * ROOM + (d ? X : -X)];
+          if (special) {
+            const scalar high = above;
+            if (mirror_above & 1u << c) above = below;
+            if (mirror_below & 1u << c) below = high;
+            sum += v.x[b].partner * v.u[jx] + v.x[b].side * side_x;
+            sum += v.y[d].partner * v.u[jy] + v.y[d].side * side_y;
+          } else {
+            sum += s.coupling[0] * (v.u[jx] + side_x);
+            sum += s.coupling[1] * (v.u[jy] + side_y);
+          }
           sum += s.coupling[2] * (below + above);
         }
         const scalar now = keep * v.u[j] + (wall & 1u << c ? v.at_wall[m] : v.inside[m]) * sum;
@@ -235,7 +267,7 @@ template <class shape, int KIND, int aligned> struct packed_sweep {
 #pragma unroll
     for (int j = 0; j < CELLS; j++) tile[j * ROOM] = v.u[j];
     __syncthreads();
-    for (; h < 2 * s.sweeps; h++) {
+    for (; h < 2 * sweeps; h++) {
       if ((parity + h) & 1) half_sweep<1, 0>(v, known);
       else half_sweep<0, 0>(v, known);
       __syncthreads();
@@ -254,17 +286,17 @@ template <class shape, int KIND, int aligned> struct packed_sweep {
         if (aligned && updates && o.keep) was = kept[m * shape::threads]; /* any value if nothing is stored */
         if (!(stored & 1u << m)) continue;
         if (updates) {
-          if (!aligned && o.keep) was = double2{o.x[offset], whole ? o.x[offset + 1] : 0};
+          if (!aligned && o.keep) was = double2{o.x[offset], whole_mine ? o.x[offset + 1] : 0};
           const double2 now = {was.x + scale * (double)v.u[j], was.y + scale * (double)v.u[j + HIGH]};
           if (aligned) *(double2 *)(o.x + offset) = now;
           else {
             o.x[offset] = now.x;
-            if (whole) o.x[offset + 1] = now.y;
+            if (whole_mine) o.x[offset + 1] = now.y;
           }
         } else if (aligned) gmg_store_relaxed((real_pair *)(to + offset), real_pair{v.u[j], v.u[j + HIGH]});
         else {
           gmg_store_relaxed(to + offset, v.u[j]);
-          if (whole) gmg_store_relaxed(to + offset + 1, v.u[j + HIGH]);
+          if (whole_mine) gmg_store_relaxed(to + offset + 1, v.u[j + HIGH]);
         }
       }
   }
@@ -309,25 +341,26 @@ template <class shape, int KIND, int aligned> struct packed_sweep {
   }
 };
 
-template <class shape, int zero, int aligned>
+template <class shape, int zero, int aligned, int special>
 static __global__ void __launch_bounds__(shape::threads, shape::blocks) /* blockIdx.y is the pass */
     packed_kernel(packed_level s, const scalar *f, const scalar *from, scalar *to)
 {
-  packed_sweep<shape, zero ? PASS_FROM_ZERO : 0, aligned>{s, f, from, to, update_output{}, restriction_output{}}.run(blockIdx.x);
+  packed_sweep<shape, zero ? PASS_FROM_ZERO : 0, aligned, special>{s, f, from, to, update_output{}, restriction_output{}}.run(
+      blockIdx.x);
 }
 
-template <class shape, int KIND, int aligned>
+template <class shape, int KIND, int aligned, int special>
 static __global__ void __launch_bounds__(shape::threads, shape::blocks)
     packed_kernel_update(packed_level s, const scalar *f, const scalar *from, update_output o)
 {
-  packed_sweep<shape, PASS_UPDATE | KIND, aligned>{s, f, from, NULL, o, restriction_output{}}.run(blockIdx.x);
+  packed_sweep<shape, PASS_UPDATE | KIND, aligned, special>{s, f, from, NULL, o, restriction_output{}}.run(blockIdx.x);
 }
 
 template <class shape>
 static __global__ void __launch_bounds__(shape::threads, shape::blocks)
     packed_kernel_restrict(packed_level s, const scalar *f, scalar *to, restriction_output r)
 {
-  packed_sweep<shape, PASS_FROM_ZERO | PASS_RESTRICT, 1>{s, f, NULL, to, update_output{}, r}.run(blockIdx.x);
+  packed_sweep<shape, PASS_FROM_ZERO | PASS_RESTRICT, 1, 0>{s, f, NULL, to, update_output{}, r}.run(blockIdx.x);
 }
 
 #endif

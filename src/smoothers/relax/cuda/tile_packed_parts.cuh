@@ -27,22 +27,38 @@ template <int X, int Y, int Z, int HIGH, int BLOCKS> struct packed_shape {
 
 typedef struct {
   int n[3], around[3], own[3]; /* around: n if the axis is periodic, otherwise 0 */
+  int mirrors[3];              /* GMG_MIRRORS_BELOW, GMG_MIRRORS_ABOVE: walls behind which there are images */
   gmg_layout_32 layout;        /* layout of its fields */
   const void *diag[3];
   real shift, coupling[3], omega;
-  int sweeps, reversed;
+  int sweeps, extra, reversed; /* extra: additional sweeps for a block at an odd seam */
   unsigned total;
   const unsigned *order; /* positions of the blocks, PACKED_BITS along each axis */
 } packed_level;
 
 enum { PACKED_BITS = 10, PACKED_MASK = (1 << PACKED_BITS) - 1 };
 
-/* Loads a pair, or its first value and 0. An aligned pair is always whole. shared: other blocks may write it. */
-template <int aligned> static __device__ __forceinline__ real_pair packed_pair(const scalar *at, int whole, int shared)
+/* Loads a pair, or its first value and 0. An aligned pair is always whole. step: to the second value; shared: other blocks may
+   write the pair. */
+template <int aligned> static __device__ __forceinline__ real_pair packed_pair(const scalar *at, int step, int whole, int shared)
 {
   if (aligned) return shared ? gmg_load_relaxed((const real_pair *)at) : __ldg((const real_pair *)at);
   if (!whole) return shared ? real_pair{gmg_load_relaxed(at), 0} : real_pair{__ldg(at), 0};
-  return shared ? real_pair{gmg_load_relaxed(at), gmg_load_relaxed(at + 1)} : real_pair{__ldg(at), __ldg(at + 1)};
+  return shared ? real_pair{gmg_load_relaxed(at), gmg_load_relaxed(at + step)} : real_pair{__ldg(at), __ldg(at + step)};
+}
+
+/* Couplings of an unknown to its partner, the other unknown of its pair, and to the neighbour on the other side. */
+typedef struct {
+  real partner, side;
+} packed_ties;
+
+/* Those of the first (b = 0) or second (b = 1) unknown of a pair. i: its index. Beside a wall that mirrors, the neighbour inside
+   counts twice. Nothing stands behind the wall: in its place there may be any finite value. */
+static __device__ __forceinline__ packed_ties packed_ties_of(int b, int i, int n, int mirrors, real coupling)
+{
+  const int below = i == 0 && mirrors & GMG_MIRRORS_BELOW, above = i == n - 1 && mirrors & GMG_MIRRORS_ABOVE;
+  const int partner = b ? below : above, side = b ? above : below; /* which of them is behind a wall */
+  return {partner ? 0 : side ? 2 * coupling : coupling, side ? 0 : partner ? 2 * coupling : coupling};
 }
 
 /* Adds the correction to a patch. at: the first of the coarse values around it (below, in front, to the left); weights of the
