@@ -54,7 +54,6 @@ typedef struct gmg_vector_ops {
   void (*copy)(const gmg_exec *e, size_t n, const void *x, void *y);                /* y = x */
   void (*axpy)(const gmg_exec *e, size_t n, double a, const void *x, void *y);      /* y = y + a x */
   void (*xpay)(const gmg_exec *e, size_t n, const void *x, double a, void *y);      /* y = x + a y */
-  double (*add)(const gmg_exec *e, size_t n, double a, const void *x, void *y);     /* y = x + a, which may be x. Returns ||y||_2 */
   double (*norm2)(const gmg_exec *e, size_t n, const void *x);                      /* ||x||_2 */
   gmg_number (*dot)(const gmg_exec *e, size_t n, const void *x, const void *y);     /* sum of conj(x) y */
   /* x = c + keep x; keep is 0 or 1; with 0 x is not read */
@@ -112,7 +111,7 @@ typedef struct gmg_trace_ops {
 /* A loop of cycles that run without the host: its input, and its result. */
 typedef struct gmg_loop {
   gmg_stopping rule;
-  gmg_stopping_state state; /* in: before the first cycle; out: after the last */
+  gmg_stopping_state state; /* in: before the first cycle, or f_norm alone if it is known, otherwise NaN; out: after the last */
   int measures_first;       /* the loop also measures the first residual, which gives the state */
   int ends_if_badly_scaled; /* a low-precision residual that is not well scaled (scale.h) ends the loop */
   double least;             /* a residual that is not larger ends the loop */

@@ -56,6 +56,10 @@ GMG_INLINE gmg_verdict gmg_judge_next(const gmg_stopping *rule, gmg_stopping_sta
   return gmg_stopped_falling(rule, rate, rate_before) ? GMG_VERDICT_STALLED : GMG_VERDICT_CONTINUE;
 }
 
+/* Whether a mean can be subtracted. It is finite, and the squares of the values do not overflow: otherwise the values stay as they
+   are, and the host will refuse them. */
+GMG_INLINE int gmg_is_fit_mean(double re, double im) { return re * re + im * im < 1e300; }
+
 /* Whether the mean that cycles of a singular problem add to u may stay until the end of the solve. It is small beside u, and does
    not change the residual. If f = 0, u tends to 0, and rounding errors of a mean would limit the residual. Then it is removed after
    every cycle, if the norm of f is measured. */

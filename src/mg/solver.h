@@ -221,13 +221,6 @@ static inline void gmg_project_u(const gmg_solver *s, void *u)
   if (s->singular) s->grid->remove_mean(&s->exec, &A, s->finest->volume, u);
 }
 
-/* gmg_project_u() after a cycle of a recorded loop, unless its cycles keep the mean. */
-static inline void gmg_loop_project_u(const gmg_solver *s, void *u)
-{
-  const gmg_operator A = gmg_operator_on_arrays(s, s->f_eff);
-  if (s->singular) s->grid->loop_remove_mean(&s->exec, &A, s->finest->volume, u);
-}
-
 /* ||x||_2 of f, f_eff or u, over all processes. at: its layout */
 static inline double gmg_norm_of_array(const gmg_solver *s, gmg_layout at, const void *x)
 {

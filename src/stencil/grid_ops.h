@@ -21,16 +21,20 @@ typedef struct gmg_faces {
   double ghost_u[3][2], ghost_g[3][2]; /* value beyond the face: ghost_u u + ghost_g g */
 } gmg_faces;
 
+/* The mean that was taken from a field (the real part; 0 if it was not fit), and ||.||_2 of the rest, ghosts included. */
+typedef struct gmg_deviation {
+  double mean, norm;
+} gmg_deviation;
+
 /* The operations on a grid: those that do not depend on the kind of operator, and those with boundary values and coefficients on
    faces. Functions without a result only enqueue on a device. The caller exchanges ghosts (core/comm.h). */
 typedef struct gmg_grid_ops {
   /* Inner product: sum of w conj(x) y with the control volumes w; y = NULL: sum of w x. */
   gmg_number (*dot)(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y);
-  /* Subtracts the mean of x, weighted by the control volumes. volume: their sum. */
+  /* Subtracts the mean of x, weighted by the control volumes, if it is fit (gmg_is_fit_mean()). volume: their sum. */
   void (*remove_mean)(const gmg_exec *e, const gmg_operator *A, double volume, void *x);
-  /* In the body of a recorded loop: remove_mean(), unless its cycles keep the mean (gmg_keeps_mean()). NULL if the backend does not
-     record. */
-  void (*loop_remove_mean)(const gmg_exec *e, const gmg_operator *A, double volume, void *x);
+  /* y = x without its mean, as in remove_mean(); without gaps; y may be x. Blocks. */
+  gmg_deviation (*take_mean)(const gmg_exec *e, const gmg_operator *A, double volume, const void *x, void *y);
   /* Conjugate gradients (core/cg_scalars.h). The scalars stay in exec's memory. Sets d->beta from <z, y> or its real
      part, where y = A p if flexible, and y = r otherwise. In the latter case d->zr becomes <z, y> times unit[0]. In the former y is
      not read if there is no direction. unit: in exec's memory; NULL: 1 */

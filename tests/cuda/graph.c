@@ -362,7 +362,7 @@ static void preconditions(void **state)
       if ((mixed && unknowns(&p) < 100) || !taken(unknowns(&p))) continue;
       pair x = begin_pair(plain[i].name, &p, &q, i % 2);
       for (int repeat = 0; repeat < REPEATS; repeat++) {
-        x.e->vector->add(x.e, x.cells, 10 * repeat, x.f, x.f); /* the address stays, the values change */
+        x.e->vector->xpay(x.e, x.cells, x.f, 10 * repeat, x.f); /* the address stays, the values change */
         for (int k = 0; k < 2; k++) assert_ok(x.c, gmg_precondition(x.solver[k], x.f, x.u[k]));
         same(x.name, "precondition", x.e, x.e, x.u[ENQUEUED], x.u[REPLAYED], x.cells, 0);
         assert_int_equal(recordings(x.solver[REPLAYED]), repeat > 0);

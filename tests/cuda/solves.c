@@ -191,7 +191,7 @@ static void coarse_grid(const char *name, gmg_problem p, gmg_type type, gmg_coar
     const double difference = ulps(e[0], e[1], u.at[0], u.at[1], u.n) * epsilon_of(e[0]);
     if (!(difference <= (type == GMG_F64 ? 1e-8 : 1e-2)))
       fail_msg("coarsest grid, %s, %s: host and device differ by %g", name, kind == GMG_COARSE_CG ? "CG" : "Cholesky", difference);
-    ON_BOTH(i) e[i]->vector->add(e[i], f.n, 0.25, f.at[i], f.at[i]);
+    ON_BOTH(i) e[i]->vector->fill(e[i], u.n, 1, u.at[i]), e[i]->vector->axpy(e[i], f.n, 0.25, u.at[i], f.at[i]);
   }
   end_twin(&f), end_twin(&u);
   end_both(&b);

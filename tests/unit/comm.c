@@ -93,11 +93,6 @@ static void fill(const gmg_exec *e, size_t n, double a, void *x) { vector_of(e)-
 static void copy(const gmg_exec *e, size_t n, const void *x, void *y) { vector_of(e)->copy(e, n, x, y), writes(y); }
 static void axpy(const gmg_exec *e, size_t n, double a, const void *x, void *y) { vector_of(e)->axpy(e, n, a, x, y), writes(y); }
 static void xpay(const gmg_exec *e, size_t n, const void *x, double a, void *y) { vector_of(e)->xpay(e, n, x, a, y), writes(y); }
-static double add(const gmg_exec *e, size_t n, double a, const void *x, void *y)
-{
-  const double norm = vector_of(e)->add(e, n, a, x, y);
-  return writes(y), norm;
-}
 static void correct(const gmg_exec *e, size_t n, gmg_correction c, int keep, void *x)
 {
   vector_of(e)->correct(e, n, c, keep, x);
@@ -123,6 +118,11 @@ static void subtract_mean(const gmg_exec *e, size_t n, void *x) { vector_of(e)->
 static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
 {
   grid_of(e)->remove_mean(e, A, volume, x), writes(x);
+}
+static gmg_deviation take_mean(const gmg_exec *e, const gmg_operator *A, double volume, const void *x, void *y)
+{
+  const gmg_deviation rest = grid_of(e)->take_mean(e, A, volume, x, y);
+  return writes(y), rest;
 }
 static void transfer(const gmg_exec *e, const gmg_map map[3], const void *x, void *y, int add_to)
 {
@@ -333,10 +333,11 @@ static void watch(gmg_solver *s)
   for (int type = 0; type < 2; type++) {
     vector[type] = *gmg_host_backend.vector[type], grid[type] = *gmg_host_backend.grid[type];
     gmg_vector_ops *v = &vector[type];
-    v->fill = fill, v->copy = copy, v->axpy = axpy, v->xpay = xpay, v->add = add, v->correct = correct, v->cg_update = cg_update;
+    v->fill = fill, v->copy = copy, v->axpy = axpy, v->xpay = xpay, v->correct = correct, v->cg_update = cg_update;
     v->normalize_to_low = normalize_to_low, v->scale_to_low = scale_to_low, v->subtract_mean = subtract_mean;
     gmg_grid_ops *g = &grid[type];
-    g->remove_mean = remove_mean, g->transfer = transfer, g->prolong_faces = prolong_faces, g->fold = fold, g->flux = flux, g->pad = pad;
+    g->remove_mean = remove_mean, g->take_mean = take_mean, g->transfer = transfer, g->prolong_faces = prolong_faces;
+    g->fold = fold, g->flux = flux, g->pad = pad;
     g->harmonic_faces = harmonic_faces, g->coarsen_walls = coarsen_walls, g->copy_faces = copy_faces;
     tables.vector[type] = v, tables.grid[type] = g;
   }

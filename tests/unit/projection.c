@@ -1,8 +1,9 @@
-/* Singular problems on the coarsest level: means are removed there. */
+/* Singular problems: means are removed from the data, and on the coarsest level. */
 #include "util.h"
 
 #include "internals.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,8 +45,44 @@ static void means_are_removed_at_the_bottom(void **state)
   }
 }
 
+/* A mean is taken from a copy or in place, and the norm of the rest is known. A field whose squares overflow keeps its values. */
+static void means_are_taken(void **state)
+{
+  (void)state;
+  gmg_problem p = make_problem(3, 9, 7, 5, GMG_VERTEX, "nnnnpp");
+  const gmg_params q = params_for_cycles();
+  session s = begin_solver(&p, &q, 2);
+  const gmg_exec *e = &s.solver->exec;
+  const gmg_level *L = s.solver->finest;
+  const size_t n = unknowns(&p);
+  double *x = field(n, 3), *y = field(n, 0), *z = malloc(n * sizeof *z);
+  assert_non_null(z);
+  for (size_t c = 0; c < n; c++) x[c] += 2;
+  memcpy(z, x, n * sizeof *z);
+  const double mean = weighted_mean(s.solver, 0, x);
+  const gmg_deviation copy = s.solver->grid->take_mean(e, &L->A, L->volume, x, y);
+  const gmg_deviation in_place = s.solver->grid->take_mean(e, &L->A, L->volume, z, z);
+  assert_near(copy.mean, mean, 1e-14);
+  assert_true(in_place.mean == copy.mean && in_place.norm == copy.norm && fabs(mean) > 1);
+  for (size_t c = 0; c < n; c++) assert_near(y[c], x[c] - mean, 1e-14);
+  assert_memory_equal(y, z, n * sizeof *z);
+  assert_near(copy.norm, norm2(y, n), 1e-13 * copy.norm);
+  assert_near(weighted_mean(s.solver, 0, y), 0, 1e-14);
+  static const double unfit[] = {1e200, -1e200, INFINITY, NAN};
+  for (int i = 0; i < 4; i++) {
+    x[5] = unfit[i];
+    memcpy(z, x, n * sizeof *z);
+    s.solver->grid->remove_mean(e, &L->A, L->volume, z);
+    assert_memory_equal(x, z, n * sizeof *z);
+    assert_true(!isfinite(s.solver->grid->take_mean(e, &L->A, L->volume, z, y).norm));
+    assert_memory_equal(x, y, n * sizeof *z);
+  }
+  free(x), free(y), free(z);
+  end_solver(&s);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(means_are_removed_at_the_bottom)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(means_are_removed_at_the_bottom), cmocka_unit_test(means_are_taken)};
   return run_selected(tests);
 }

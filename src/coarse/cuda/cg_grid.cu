@@ -49,7 +49,7 @@ int R(gmg_coarse_cg_grid_cuda)(const gmg_exec *e, const gmg_bottom_problem *prob
   gmg_cuda_note(d, cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, d->number), "coarse CG");
   gmg_cuda_note(d, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, run, GMG_THREADS, 0), "coarse CG");
   if (!together || fit == 0) return 0;
-  const gmg_launch_shape wanted = gmg_shape_of(all, 1);
+  const gmg_launch_shape wanted = gmg_shape_of(all, GMG_MAX_PARTS);
   const unsigned most = (unsigned)(fit * d->processors);
   double volume = problem->level[0].volume, rtol = problem->rtol, *part = (double *)d->part; /* [GMG_MAX_PARTS][4] */
   int singular = problem->singular;

@@ -1,6 +1,6 @@
-/* Kernels that add a correction to a field, two values at a time, and that subtract a mean; sums of scalars. On large fields adding
-   a correction runs at memory bandwidth. Included by cuda/vector.cu and the stencil's cuda/stencil.cu, after device.h and
-   real.h. */
+/* Kernels that add a correction to a field, two values at a time, and that subtract a mean; chunks of fields; sums of scalars. On
+   large fields adding a correction runs at memory bandwidth. Included by cuda/vector.cu and the stencil's cuda/stencil.cu, after
+   device.h and real.h. */
 #ifndef GMG_CORE_CUDA_AXPBY_H
 #define GMG_CORE_CUDA_AXPBY_H
 
@@ -67,19 +67,73 @@ template <typename number> static void add_correction(const gmg_exec *e, size_t 
   else axpby(e, n, c.scale, (const scalar *)c.z, keep, (scalar *)x);
 }
 
+/* Unknowns that a thread loads at once, to hide the latency of memory. */
+enum { AT_ONCE = 4 };
+
+/* Calls body(c, full) for AT_ONCE entries from c on, blockDim.x apart. full: all entries of the chunk exist. */
+template <class Body> static __device__ __forceinline__ void for_chunks(size_t n, Body body)
+{
+  for (size_t begin = (size_t)blockIdx.x * AT_ONCE * blockDim.x; begin < n; begin += (size_t)gridDim.x * AT_ONCE * blockDim.x)
+    body(begin + threadIdx.x, begin + AT_ONCE * blockDim.x <= n);
+}
+
+static inline gmg_launch_shape chunk_grid(size_t n) { return gmg_flat_shape((n + AT_ONCE - 1) / AT_ONCE); }
+static inline gmg_launch_shape sum_grid(size_t n) { return gmg_flat_shape((n + AT_ONCE - 1) / AT_ONCE, GMG_SUM_BLOCKS); }
+
+/* Calls body(i) for every i < n. If it only loads and adds, the loads of a chunk are issued at once. */
+template <class Body> static __device__ __forceinline__ void for_each(size_t n, Body body)
+{
+  for_chunks(n, [&](size_t c, int full) {
+    if (full) {
+#pragma unroll
+      for (int m = 0; m < AT_ONCE; m++) body(c + m * blockDim.x);
+    } else
+      for (size_t i = c; i < n; i += blockDim.x) body(i);
+  });
+}
+
+/* Loads a chunk of x that begins at entry c; 0 beyond the end. */
+static __device__ __forceinline__ void load_chunk(size_t n, size_t c, int full, const scalar *x, scalar v[AT_ONCE])
+{
+#pragma unroll
+  for (int m = 0; m < AT_ONCE; m++) v[m] = full || c + m * blockDim.x < n ? x[c + m * blockDim.x] : (scalar)0;
+}
+
+/* Stores a chunk, without what is beyond the end. */
+static __device__ __forceinline__ void store_chunk(size_t n, size_t c, int full, const scalar v[AT_ONCE], scalar *x)
+{
+#pragma unroll
+  for (int m = 0; m < AT_ONCE; m++)
+    if (full || c + m * blockDim.x < n) x[c + m * blockDim.x] = v[m];
+}
+
 /* Adds a scalar to a total, which holds a sum of scalars: its real part (first) and its imaginary part (second). */
 static __device__ __forceinline__ void add_scalar(gmg_total &t, wide_scalar x)
 {
   t.first += gmg_real_part(x), t.second += gmg_imaginary_part(x);
 }
 
+/* mean = sum / volume. Returns 0 if nothing is to be subtracted: from a guess of zeros, or if the mean is not fit. */
+static __device__ __forceinline__ int find_mean(const gmg_total *sum, double volume, scalar *mean)
+{
+  const double re = sum->first / volume, im = sum->second / volume;
+  *mean = (scalar)gmg_wide(re, im);
+  return (re != 0 || im != 0) && gmg_is_fit_mean(re, im);
+}
+
 /* Subtracts sum / volume. For an unweighted mean, volume is the number of unknowns. */
 static __global__ void subtract_mean_kernel(size_t n, const gmg_total *sum, double volume, scalar *x)
 {
+  scalar mean;
   gmg_wait_for_predecessor();
-  if (sum->first == 0 && sum->second == 0) return; /* a guess of zeros */
-  const scalar mean = (scalar)gmg_wide(sum->first / volume, sum->second / volume);
-  gmg_for_all(n, [&](size_t i) { x[i] -= mean; });
+  if (!find_mean(sum, volume, &mean)) return;
+  for_chunks(n, [&](size_t c, int full) {
+    scalar v[AT_ONCE];
+    load_chunk(n, c, full, x, v);
+#pragma unroll
+    for (int m = 0; m < AT_ONCE; m++) v[m] -= mean;
+    store_chunk(n, c, full, v, x);
+  });
 }
 
 #endif

@@ -73,7 +73,7 @@ static __global__ void repeat_kernel(unsigned *to, size_t period, size_t n)
 static void cuda_repeat(gmg_context *c, void *to, const void *from, size_t bytes, size_t count)
 {
   const size_t period = bytes / sizeof(unsigned), n = period * count;
-  const gmg_launch_shape shape = gmg_flat_shape(n, 1);
+  const gmg_launch_shape shape = gmg_flat_shape(n, GMG_MAX_PARTS);
   if (n == 0) return;
   cuda_upload(c, to, from, bytes);
   repeat_kernel<<<shape.blocks, shape.threads, 0, c->device->stream>>>((unsigned *)to, period, n);

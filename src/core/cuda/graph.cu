@@ -201,7 +201,7 @@ static int run_loop(gmg_context *c, gmg_graph *g, gmg_loop *loop, double *norms)
   result->loop = *loop;
   result->cycles = 0;
   if (loop->max_cycles > most) result->loop.max_cycles = most;
-  if (loop->measures_first) result->loop.state = gmg_stopping_state{NAN, NAN, 0, NAN, 0};
+  if (loop->measures_first) result->loop.state = gmg_stopping_state{loop->state.f_norm, NAN, 0, NAN, 0};
   if (!loop->measures_first && g->measures_first) continue_kernel<<<1, 1, 0, d->stream>>>(d->loop_state);
   if (c->comm->meet) c->comm->meet(c);
   gmg_cuda_note(d, cudaGetLastError(), "a graph");

@@ -35,7 +35,8 @@ static __device__ __noinline__ void gmg_loop_start(const gmg_loop_test test, con
   int more = 1;
   if (l.measures_first && squares) {
     const double norm = sqrt(squares->first);
-    const gmg_verdict verdict = gmg_judge_first(&l.rule, &l.state, norm, sqrt(squares->second));
+    const double f_norm = isnan(l.state.f_norm) ? sqrt(squares->second) : l.state.f_norm;
+    const gmg_verdict verdict = gmg_judge_first(&l.rule, &l.state, norm, f_norm);
     more = gmg_loop_may_go_on(&l, verdict, norm, scaled_norm, 0);
   }
   s->loop = l;

@@ -42,13 +42,19 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   const real a = (real)step;
   gmg_total t = {0, 0, 0, 0};
   if (can_step)
-    gmg_for_all(n, [&](size_t i) {
-      if (y) y[i] += a * p[i];
-      const scalar left = r[i] - a * q[i];
-      r[i] = left;
-      t.first += gmg_square((wide_scalar)left);
+    for_chunks(n, [&](size_t c, int full) {
+      scalar left[AT_ONCE], image[AT_ONCE], value[AT_ONCE], along[AT_ONCE];
+      load_chunk(n, c, full, r, left), load_chunk(n, c, full, q, image);
+      if (y) load_chunk(n, c, full, y, value), load_chunk(n, c, full, p, along);
+#pragma unroll
+      for (int m = 0; m < AT_ONCE; m++) {
+        if (y) value[m] += a * along[m];
+        left[m] = left[m] - a * image[m], t.first += gmg_square((wide_scalar)left[m]);
+      }
+      store_chunk(n, c, full, left, r);
+      if (y) store_chunk(n, c, full, value, y);
     });
-  else gmg_for_all(n, [&](size_t i) { t.first += gmg_square((wide_scalar)r[i]); });
+  else for_each(n, [&](size_t i) { t.first += gmg_square((wide_scalar)r[i]); });
   if (!gmg_grid_total(t, sums)) return;
   if (!can_step) d->pq = 0; /* every thread has read it by now */
   if (!known) sums.to->first = NAN;
@@ -59,32 +65,21 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 static __global__ void __launch_bounds__(GMG_THREADS) norm_kernel(size_t n, const scalar *x, gmg_sum_target sums)
 {
   gmg_total t = {0, 0, 0, 0};
-  gmg_for_all(n, [&](size_t i) { t.first += gmg_square((wide_scalar)x[i]); });
-  gmg_grid_total(t, sums);
-}
-
-static __global__ void __launch_bounds__(GMG_THREADS) add_kernel(size_t n, real a, const scalar *x, scalar *y, gmg_sum_target sums)
-{
-  gmg_total t = {0, 0, 0, 0};
-  gmg_for_all(n, [&](size_t i) {
-    scalar sum = x[i];
-    sum += a;
-    y[i] = sum, t.first += gmg_square((wide_scalar)sum);
-  });
+  for_each(n, [&](size_t i) { t.first += gmg_square((wide_scalar)x[i]); });
   gmg_grid_total(t, sums);
 }
 
 static __global__ void __launch_bounds__(GMG_THREADS) dot_kernel(size_t n, const scalar *x, const scalar *y, gmg_sum_target sums)
 {
   gmg_total t = {0, 0, 0, 0};
-  gmg_for_all(n, [&](size_t i) { add_scalar(t, gmg_product((wide_scalar)x[i], (wide_scalar)y[i])); });
+  for_each(n, [&](size_t i) { add_scalar(t, gmg_product((wide_scalar)x[i], (wide_scalar)y[i])); });
   gmg_grid_total(t, sums);
 }
 
 static __global__ void __launch_bounds__(GMG_THREADS) sum_kernel(size_t n, const scalar *x, gmg_sum_target sums)
 {
   gmg_total t = {0, 0, 0, 0};
-  gmg_for_all(n, [&](size_t i) { add_scalar(t, (wide_scalar)x[i]); });
+  for_each(n, [&](size_t i) { add_scalar(t, (wide_scalar)x[i]); });
   gmg_grid_total(t, sums);
 }
 
@@ -116,21 +111,15 @@ static void xpay(const gmg_exec *e, size_t n, const void *x, double a, void *y)
   gmg_launch(e, "xpay", xpay_kernel, gmg_flat_shape(n), n, x, a, y);
 }
 
-static double add(const gmg_exec *e, size_t n, double a, const void *x, void *y)
-{
-  gmg_launch(e, "add", add_kernel, gmg_flat_shape(n, 1), n, a, x, y, gmg_sums_to_host(e));
-  return sqrt(gmg_cuda_total(e, "add").first);
-}
-
 static double norm2(const gmg_exec *e, size_t n, const void *x)
 {
-  gmg_launch(e, "norm2", norm_kernel, gmg_flat_shape(n, 1), n, x, gmg_sums_to_host(e));
+  gmg_launch(e, "norm2", norm_kernel, sum_grid(n), n, x, gmg_sums_to_host(e));
   return sqrt(gmg_cuda_total(e, "norm2").first);
 }
 
 static gmg_number dot(const gmg_exec *e, size_t n, const void *x, const void *y)
 {
-  gmg_launch(e, "dot", dot_kernel, gmg_flat_shape(n, 1), n, x, y, gmg_sums_to_host(e));
+  gmg_launch(e, "dot", dot_kernel, sum_grid(n), n, x, y, gmg_sums_to_host(e));
   const gmg_total t = gmg_cuda_total(e, "dot");
   return {t.first, t.second};
 }
@@ -145,21 +134,9 @@ static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const vo
   const gmg_sum_target sums = wait == GMG_WAIT   ? gmg_sums_to_host(e)
                               : wait == GMG_IN_LOOP ? gmg_sums_to(e, &device->loop_state->residual)
                                                     : gmg_sums_on_device(e);
-  gmg_launch(e, "step", step_kernel, gmg_flat_shape(n, 1), n, d, p, q, y, r, sums, test);
+  gmg_launch(e, "step", step_kernel, sum_grid(n), n, d, p, q, y, r, sums, test);
   return wait == GMG_WAIT ? sqrt(gmg_cuda_total(e, "step").first) : NAN;
 }
-
-/* Unknowns that a thread loads at once, to hide the latency of memory. */
-enum { AT_ONCE = 4 };
-
-/* Calls body(c, full) for AT_ONCE entries from c on, blockDim.x apart. full: all entries of the chunk exist. */
-template <class Body> static __device__ __forceinline__ void for_chunks(size_t n, Body body)
-{
-  for (size_t begin = (size_t)blockIdx.x * AT_ONCE * blockDim.x; begin < n; begin += (size_t)gridDim.x * AT_ONCE * blockDim.x)
-    body(begin + threadIdx.x, begin + AT_ONCE * blockDim.x <= n);
-}
-
-static gmg_launch_shape chunk_grid(size_t n, int sums = 0) { return gmg_flat_shape((n + AT_ONCE - 1) / AT_ONCE, sums); }
 
 /* The smallest power of two >= norm: products with it and its inverse are exact. 1 for 0 and for values that are not finite. */
 static __device__ __forceinline__ double power_above(double norm)
@@ -173,8 +150,7 @@ static __device__ __forceinline__ void put_scaled(size_t n, size_t c, int full, 
                                                   double *squares)
 {
   scalar v[AT_ONCE];
-#pragma unroll
-  for (int m = 0; m < AT_ONCE; m++) v[m] = full || c + m * blockDim.x < n ? x[c + m * blockDim.x] : (scalar)0;
+  load_chunk(n, c, full, x, v);
 #pragma unroll
   for (int m = 0; m < AT_ONCE; m++) {
     *squares += gmg_square((wide_scalar)v[m]);
@@ -209,8 +185,8 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 static void normalize_to_low(const gmg_exec *e, size_t n, const void *x, gmg_scale *s, void *y)
 {
   const gmg_sum_target squares = gmg_sums_on_device(e);
-  gmg_launch(e, "normalize to low", guess_kernel, chunk_grid(n, 1), n, x, s, y, squares);
-  gmg_launch(e, "normalize to low", own_norm_kernel, chunk_grid(n, 1), n, x, squares.to, s, y);
+  gmg_launch(e, "normalize to low", guess_kernel, sum_grid(n), n, x, s, y, squares);
+  gmg_launch(e, "normalize to low", own_norm_kernel, sum_grid(n), n, x, squares.to, s, y);
 }
 
 static __global__ void __launch_bounds__(GMG_THREADS) scale_kernel(size_t n, const double *divisor, const scalar *x, low_scalar *y)
@@ -228,8 +204,8 @@ static void scale_to_low(const gmg_exec *e, size_t n, const double *divisor, con
 static void subtract_mean(const gmg_exec *e, size_t n, void *x)
 {
   const gmg_sum_target sums = gmg_sums_on_device(e);
-  gmg_launch(e, "mean", sum_kernel, gmg_flat_shape(n, 1), n, x, sums);
-  gmg_launch(e, "mean", subtract_mean_kernel, gmg_flat_shape(n), n, sums.to, gmg_sum_over_processes(e, (double)n), x);
+  gmg_launch(e, "mean", sum_kernel, sum_grid(n), n, x, sums);
+  gmg_launch(e, "mean", subtract_mean_kernel, chunk_grid(n), n, sums.to, gmg_sum_over_processes(e, (double)n), x);
 }
 
 #if !GMG_SCALAR_COMPLEX /* complex numbers have no order */
@@ -237,7 +213,7 @@ static void subtract_mean(const gmg_exec *e, size_t n, void *x)
 static __global__ void __launch_bounds__(GMG_THREADS) range_kernel(size_t n, const scalar *x, gmg_sum_target sums)
 {
   gmg_total t = {0, 0, (double)x[0], (double)x[0]};
-  gmg_for_all(n, [&](size_t i) {
+  for_each(n, [&](size_t i) {
     const double v = (double)x[i];
     const gmg_total one = {1, v + 0 * v, v, v};
     t = gmg_plus(t, one);
@@ -247,7 +223,7 @@ static __global__ void __launch_bounds__(GMG_THREADS) range_kernel(size_t n, con
 
 static gmg_range range(const gmg_exec *e, size_t n, const void *x)
 {
-  gmg_launch(e, "range", range_kernel, gmg_flat_shape(n, 1), n, x, gmg_sums_to_host(e));
+  gmg_launch(e, "range", range_kernel, sum_grid(n), n, x, gmg_sums_to_host(e));
   const gmg_total t = gmg_cuda_total(e, "range");
   const double poison = 0 * t.second;
   return {t.least + poison, t.most + poison, t.second / t.first};
@@ -258,7 +234,6 @@ extern "C" const gmg_vector_ops R(gmg_vector_cuda) = {.fill = fill,
                                                       .copy = copy,
                                                       .axpy = axpy,
                                                       .xpay = xpay,
-                                                      .add = add,
                                                       .norm2 = norm2,
                                                       .dot = dot,
                                                       .correct = correct,

@@ -119,31 +119,14 @@ GMG_INLINE double squares_of(share s, const scalar *restrict x)
   return squares;
 }
 
-/* y = x + a in a share, and the sum of |y|^2. y may be x. */
-GMG_INLINE double add_to_share(share s, real a, const scalar *x, scalar *y)
-{
-  double squares = 0;
-#pragma omp simd reduction(+ : squares)
-  for (size_t i = s.begin; i < s.end; i++) {
-    y[i] = x[i] + a;
-    squares += gmg_square((wide_scalar)y[i]);
-  }
-  return squares;
-}
-
-/* ||x||_2 or, if y is not NULL, ||y||_2 with y = x + a. */
-static double norm_after(const gmg_exec *e, size_t n, const scalar *x, real a, scalar *y)
+static double norm2(const gmg_exec *e, size_t n, const void *x)
 {
   double part[CHUNKS] = {0}, sum = 0;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
-  for (int c = 0; c < CHUNKS; c++) part[c] = y ? add_to_share(share_of(n, c), a, x, y) : squares_of(share_of(n, c), x);
+  for (int c = 0; c < CHUNKS; c++) part[c] = squares_of(share_of(n, c), x);
   for (int c = 0; c < CHUNKS; c++) sum += part[c];
   return sqrt(gmg_sum_over_processes(e, sum));
 }
-
-static double norm2(const gmg_exec *e, size_t n, const void *x) { return norm_after(e, n, x, 0, NULL); }
-
-static double add(const gmg_exec *e, size_t n, double a, const void *x, void *y) { return norm_after(e, n, x, (real)a, y); }
 
 /* The sum over all processes. Complex numbers are stored as two doubles. */
 static wide_scalar all_of(const gmg_exec *e, wide_scalar x)
@@ -237,7 +220,6 @@ const gmg_vector_ops R(gmg_vector_host) = {.fill = fill,
                                            .copy = copy,
                                            .axpy = axpy,
                                            .xpay = xpay,
-                                           .add = add,
                                            .norm2 = norm2,
                                            .dot = dot,
                                            .correct = correct,

@@ -129,7 +129,6 @@ static void loop(gmg_solver *s, const void *f, void *u)
   const gmg_correction c = s->method->correction(s, 1, u);
   exchange_corrected(s, c, u);
   s->op->loop_residual(&s->exec, &A, c, f, u, &s->scales->residual, s->level[0].f);
-  gmg_loop_project_u(s, u);
 }
 
 static void loop_begin(gmg_solver *s, gmg_iteration *it, gmg_loop *l)

@@ -8,8 +8,9 @@
    is rounding, not data, and is set to 0. A norm that overflows is left for the solve to refuse. */
 static double remove_mean(gmg_solver *s, const gmg_level *L, const void *f, double *norm)
 {
-  const double mean = s->grid->dot(&s->exec, &L->A, f, NULL).re / L->volume;
-  *norm = gmg_without_ghosts(&s->exec, &L->A, s->f_eff, s->vector->add(&s->exec, L->A.cells, -mean, f, s->f_eff));
+  const gmg_deviation rest = s->grid->take_mean(&s->exec, &L->A, L->volume, f, s->f_eff);
+  const double mean = rest.mean;
+  *norm = gmg_without_ghosts(&s->exec, &L->A, s->f_eff, rest.norm);
   const double before = hypot(*norm, mean * sqrt((double)gmg_cells_of_all(&L->A)));
   const double rounding = 64 * gmg_type_traits_of(s->problem.type)->epsilon * before;
   if (isfinite(rounding) && *norm <= rounding) s->vector->fill(&s->exec, L->A.cells, 0, s->f_eff), *norm = 0;

@@ -180,11 +180,7 @@ static gmg_status start(gmg_solver *s, gmg_progress *p)
     if (!isfinite(*f_norm)) return gmg_refuse_rhs(s, p->f, *f_norm);
   }
   if (q->fmg > 0) return GMG_OK;
-  if (s->singular) {
-    const double u_norm = measured ? gmg_norm_of_array(s, s->layouts.u, p->it.u) : 1;
-    if (!isfinite(u_norm)) return gmg_refuse_guess(s, p->it.u, u_norm); /* u is unchanged */
-    if (u_norm > 0) gmg_project_u(s, p->it.u);
-  }
+  gmg_project_u(s, p->it.u);
   s->method->start(s, &p->it);
   return GMG_OK;
 }

@@ -51,7 +51,6 @@ static void loop(gmg_solver *s, const void *f, void *u)
   }
   s->exec.graph->loop_body_begin(s->context, with_first);
   gmg_improve(s, f, u);
-  gmg_loop_project_u(s, u);
   gmg_exchange_one_layer(&s->exec, &A, u);
   s->op->loop_residual(&s->exec, &A, none, f, u, NULL, NULL);
 }

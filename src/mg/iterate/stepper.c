@@ -135,13 +135,15 @@ static void step_and_wait(gmg_solver *s, gmg_progress *p)
 
 /* --- by a recorded loop -------------------------------------------------------------------------------------------------- */
 
-/* The recorded loop of this solve, or NULL. It requires that every residual is measured, and that the cycle does not change. In
-   several processes a norm that comes from a recursion includes ghosts (gmg_without_ghosts()). */
+/* The recorded loop of this solve, or NULL. It requires that every residual is measured, that the cycle does not change, and that
+   cycles keep the mean of a singular problem. In several processes a norm that comes from a recursion includes ghosts
+   (gmg_without_ghosts()). */
 static gmg_graph *recorded_loop(gmg_solver *s, const gmg_progress *p)
 {
   const gmg_params *q = &s->params;
   const int cycle_may_change = q->cycle != s->slow_cycle, has_ghosts = s->parts && s->method->norm_is_recursive;
   if (!s->method->loop || has_ghosts || q->check_every != 1 || cycle_may_change) return NULL;
+  if (s->singular && !gmg_keeps_mean(&p->state)) return NULL;
   return gmg_recorded(s, s->method->loop, p->it.f, p->it.u, 1);
 }
 

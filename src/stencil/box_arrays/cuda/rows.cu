@@ -10,7 +10,7 @@ namespace {
 template <int dim> struct array_rows : gmg_box_array_rows {
   gmg_points points;
 
-  __host__ gmg_launch_shape grid(int sums) const { return gmg_shape_of(points, sums); }
+  __host__ gmg_launch_shape grid(int sums) const { return gmg_shape_of(points, sums ? GMG_MAX_PARTS : 0x7fffffff); }
 
   template <class Body> __device__ __forceinline__ void walk(const scalar *f, const scalar *u, Body body) const
   {

@@ -34,7 +34,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 
 static gmg_row_totals examine(const gmg_exec *e, const gmg_given_box *g, size_t first, size_t count)
 {
-  gmg_launch(e, "check of a stencil", examine_rows, gmg_flat_shape(count, 1), *g, first, count, gmg_sums_to_host(e));
+  gmg_launch(e, "check of a stencil", examine_rows, gmg_flat_shape(count, GMG_MAX_PARTS), *g, first, count, gmg_sums_to_host(e));
   const gmg_total t = gmg_cuda_total(e, "check of a stencil");
   return {t.first, t.second, t.least, t.most};
 }

@@ -161,7 +161,8 @@ template <class Maker> struct gmg_by_rows {
   {
     Maker::with(e, *A, [&](const auto &rows) {
       const gmg_points p = gmg_points_of(rows.layout);
-      gmg_launch(e, "magnitude", rows_magnitude<gmg_type_of<decltype(rows)>>, gmg_shape_of(p, 1), rows, p, u, gmg_sums_to_host(e));
+      gmg_launch(e, "magnitude", rows_magnitude<gmg_type_of<decltype(rows)>>, gmg_shape_of(p, GMG_MAX_PARTS), rows, p, u,
+                 gmg_sums_to_host(e));
     });
     return sqrt(gmg_cuda_total(e, "magnitude").first);
   }

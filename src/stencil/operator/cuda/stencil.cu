@@ -133,7 +133,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
 {
   const gmg_points p = points_of(A);
-  gmg_launch(e, "magnitude", GMG_BY_KIND(A, magnitude_kernel), gmg_shape_of(p, 1), *A, gmg_own_box_of_level(A), p, u,
+  gmg_launch(e, "magnitude", GMG_BY_KIND(A, magnitude_kernel), gmg_shape_of(p, GMG_MAX_PARTS), *A, gmg_own_box_of_level(A), p, u,
              gmg_sums_to_host(e));
   return sqrt(gmg_cuda_total(e, "magnitude").first);
 }
@@ -157,19 +157,22 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   dot_of(A, own, p, x, y, sums);
 }
 
-/* Sum of w x with the control volumes w. loop: the sum is 0 if its cycles keep the mean; NULL: there is no loop. */
+/* Sum of w x with the control volumes w. */
 static __global__ void __launch_bounds__(GMG_THREADS)
-    weighted_sum_kernel(gmg_operator A, gmg_own_box own, gmg_points p, const scalar *x, const gmg_loop_state *loop,
-                        gmg_sum_target sums)
+    weighted_sum_kernel(gmg_operator A, gmg_own_box own, gmg_points p, const scalar *x, gmg_sum_target sums)
 {
   gmg_wait_for_predecessor();
-  if (loop && gmg_keeps_mean(&loop->loop.state)) {
-    if (blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) sums.to->first = sums.to->second = 0;
-    return;
-  }
   gmg_total t = {0, 0, 0, 0};
-  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
-    if (gmg_is_own(&own, i, j, k)) add_scalar(t, gmg_volume_at(A, i, j, k) * (wide_scalar)x[c]);
+  gmg_for_segments(p, [&](size_t first, size_t j, size_t k, size_t start) {
+    const scalar *const line = x + start;
+    wide_scalar part = 0;
+    if (!gmg_is_own(&own, own.begin[0], j, k)) return;
+    gmg_for_segment(p, first, [&](size_t i) { /* no condition before the loads, so that they are issued at once */
+      const scalar value = line[i];
+      const double volume = (double)gmg_at(A.volume[0], i);
+      if (i >= own.begin[0] && i < own.end[0]) part += volume * (wide_scalar)value;
+    });
+    add_scalar(t, (double)gmg_at(A.volume[1], j) * (double)gmg_at(A.volume[2], k) * part);
   });
   gmg_grid_total(t, sums);
 }
@@ -178,36 +181,59 @@ static gmg_number dot(const gmg_exec *e, const gmg_operator *A, const void *x, c
 {
   const gmg_points p = points_of(A);
   const gmg_own_box own = gmg_own_box_of_level(A);
-  if (y) gmg_launch(e, "inner product", dot_kernel, gmg_shape_of(p, 1), *A, own, p, x, y, gmg_sums_to_host(e));
-  else gmg_launch_early(e, "inner product", weighted_sum_kernel, gmg_shape_of(p, 1), *A, own, p, x, nullptr, gmg_sums_to_host(e));
+  const gmg_launch_shape grid = gmg_shape_of(p, GMG_SUM_BLOCKS);
+  if (y) gmg_launch(e, "inner product", dot_kernel, grid, *A, own, p, x, y, gmg_sums_to_host(e));
+  else gmg_launch_early(e, "inner product", weighted_sum_kernel, grid, *A, own, p, x, gmg_sums_to_host(e));
   const gmg_total t = gmg_cuda_total(e, "inner product");
   return {t.first, t.second};
 }
 
 static __global__ void subtract_mean_gaps_kernel(gmg_points p, const gmg_total *sum, double volume, scalar *x)
 {
-  if (sum->first == 0 && sum->second == 0) return;
-  const scalar mean = (scalar)gmg_wide(sum->first / volume, sum->second / volume);
+  scalar mean;
+  if (!find_mean(sum, volume, &mean)) return;
   gmg_for_points(p, [&](size_t, size_t, size_t, size_t c) { x[c] -= mean; });
-}
-
-static void remove_mean_in(const gmg_exec *e, const gmg_operator *A, double volume, void *x, const gmg_loop_state *loop)
-{
-  const gmg_points p = points_of(A);
-  const gmg_sum_target sum = gmg_sums_on_device(e);
-  gmg_launch_early(e, "mean", weighted_sum_kernel, gmg_shape_of(p, 1), *A, gmg_own_box_of_level(A), p, x, loop, sum);
-  if (A->caller_layouts) gmg_launch(e, "mean", subtract_mean_gaps_kernel, gmg_shape_of(p), p, sum.to, volume, x);
-  else gmg_launch_early(e, "mean", subtract_mean_kernel, gmg_flat_shape(A->cells), A->cells, sum.to, volume, x);
 }
 
 static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
 {
-  remove_mean_in(e, A, volume, x, NULL);
+  const gmg_points p = points_of(A);
+  const gmg_sum_target sum = gmg_sums_on_device(e);
+  gmg_launch_early(e, "mean", weighted_sum_kernel, gmg_shape_of(p, GMG_SUM_BLOCKS), *A, gmg_own_box_of_level(A), p, x, sum);
+  if (A->caller_layouts) gmg_launch(e, "mean", subtract_mean_gaps_kernel, gmg_shape_of(p), p, sum.to, volume, x);
+  else gmg_launch_early(e, "mean", subtract_mean_kernel, chunk_grid(A->cells), A->cells, sum.to, volume, x);
 }
 
-static void loop_remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
+/* y = x - sum / volume. The host gets the sum of squares of y (first) and the mean (least). */
+static __global__ void __launch_bounds__(GMG_THREADS)
+    take_mean_kernel(size_t n, const gmg_total *sum, double volume, const scalar *x, scalar *y, gmg_sum_target sums)
 {
-  remove_mean_in(e, A, volume, x, gmg_device_of(e)->loop_state);
+  scalar mean;
+  gmg_wait_for_predecessor();
+  const int found = find_mean(sum, volume, &mean);
+  if (!found) mean = 0;
+  gmg_total t = {0, 0, found ? sum->first / volume : 0, 0};
+  for_chunks(n, [&](size_t c, int full) {
+    scalar v[AT_ONCE];
+    load_chunk(n, c, full, x, v);
+#pragma unroll
+    for (int m = 0; m < AT_ONCE; m++) {
+      v[m] -= mean;
+      if (full || c + m * blockDim.x < n) t.first += gmg_square((wide_scalar)v[m]);
+    }
+    store_chunk(n, c, full, v, y);
+  });
+  gmg_grid_total(t, sums);
+}
+
+static gmg_deviation take_mean(const gmg_exec *e, const gmg_operator *A, double volume, const void *x, void *y)
+{
+  const gmg_points p = points_of(A);
+  const gmg_sum_target sum = gmg_sums_on_device(e);
+  gmg_launch_early(e, "mean", weighted_sum_kernel, gmg_shape_of(p, GMG_SUM_BLOCKS), *A, gmg_own_box_of_level(A), p, x, sum);
+  gmg_launch_early(e, "mean", take_mean_kernel, sum_grid(A->cells), A->cells, sum.to, volume, x, y, gmg_sums_to_host(e));
+  const gmg_total t = gmg_cuda_total(e, "mean");
+  return {t.least, sqrt(t.first)};
 }
 
 /* --- conjugate gradients ----------------------------------------------------------------------------------------------- */
@@ -228,8 +254,8 @@ static void cg_beta(const gmg_exec *e, const gmg_operator *A, const void *z, con
                     const double *unit)
 {
   const gmg_points p = points_of(A);
-  gmg_launch_early(e, "inner product", beta_kernel, gmg_shape_of(p, 1), *A, gmg_own_box_of_level(A), p, z, y, flexible, d, unit,
-                   gmg_sums_on_device(e));
+  gmg_launch_early(e, "inner product", beta_kernel, gmg_shape_of(p, GMG_SUM_BLOCKS), *A, gmg_own_box_of_level(A), p, z, y, flexible,
+                   d, unit, gmg_sums_on_device(e));
 }
 
 /* Notes <p, A p> (first) and <p, x> (second). Not inlined: in float some kernels would need 80 registers or more instead of 64. */
@@ -323,6 +349,6 @@ extern "C" const gmg_operator_ops R(gmg_seven_point_cuda) = {.residual = residua
                                                              .cg_direction = cg_direction,
                                                              .restrict_residual = R(gmg_restrict_residual_cuda)};
 
-extern "C" const gmg_grid_ops R(gmg_grid_cuda) = {.dot = dot, .remove_mean = remove_mean,
-                                                  .loop_remove_mean = loop_remove_mean, .cg_beta = cg_beta,
+extern "C" const gmg_grid_ops R(gmg_grid_cuda) = {.dot = dot, .remove_mean = remove_mean, .take_mean = take_mean,
+                                                  .cg_beta = cg_beta,
                                                   GMG_GRID_PARTS(GMG_PART, cuda)};

@@ -145,17 +145,32 @@ static void cg_beta(const gmg_exec *e, const gmg_operator *A, const void *z, con
   gmg_cg_set_beta(d, flexible, !flexible || gmg_cg_has_direction(d) ? dot(e, A, z, y).re : 0, unit);
 }
 
-static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
+/* y = x - the mean of x, whose real part is returned. y may be x. */
+static double without_mean(const gmg_exec *e, const gmg_operator *A, double volume, const scalar *x, scalar *y)
 {
   const gmg_number sum = dot(e, A, x, NULL);
-  const scalar mean = (scalar)gmg_wide(sum.re / volume, sum.im / volume);
+  const int fit = gmg_is_fit_mean(sum.re / volume, sum.im / volume);
+  const scalar mean = fit ? (scalar)gmg_wide(sum.re / volume, sum.im / volume) : 0;
   const size_t tasks = gmg_tasks(A);
+  if (mean == 0 && x == y) return 0;
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
   for (size_t t = 0; t < tasks; t++) {
     const gmg_task w = gmg_task_at(A, t);
-    scalar *X = (scalar *)x + gmg_offset(gmg_layout_of_u(A), 0, w.j, w.k);
-    for (size_t i = w.begin; i < w.end; i++) X[i] -= mean;
+    const size_t line = gmg_offset(gmg_layout_of_u(A), 0, w.j, w.k);
+    for (size_t i = line + w.begin; i < line + w.end; i++) y[i] = x[i] - mean;
   }
+  return fit ? sum.re / volume : 0;
+}
+
+static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
+{
+  (void)without_mean(e, A, volume, x, x);
+}
+
+static gmg_deviation take_mean(const gmg_exec *e, const gmg_operator *A, double volume, const void *x, void *y)
+{
+  const double mean = without_mean(e, A, volume, x, y);
+  return (gmg_deviation){mean, e->vector->norm2(e, A->cells, y)};
 }
 
 GMG_GRID_PARTS(GMG_DECLARE_PART, host)
@@ -173,5 +188,5 @@ const gmg_operator_ops R(gmg_seven_point_host) = {.residual = residual,
                                                   .cg_direction = R(gmg_cg_direction_host),
                                                   .restrict_residual = R(gmg_restrict_residual_host)};
 
-const gmg_grid_ops R(gmg_grid_host) = {.dot = dot, .remove_mean = remove_mean, .cg_beta = cg_beta,
+const gmg_grid_ops R(gmg_grid_host) = {.dot = dot, .remove_mean = remove_mean, .take_mean = take_mean, .cg_beta = cg_beta,
                                        GMG_GRID_PARTS(GMG_PART, host)};
