@@ -282,16 +282,18 @@ static __device__ __forceinline__ int entry_of(const small_level &L, pair_place 
   return (at.k + 1) * L.plane + (L.line ? at.j + 1 : 0) * L.half + at.p;
 }
 
-/* Calls body(colour, i, place, q) for every unknown of `planes` planes, starting at plane `begin`. q is the number of the pair. */
-template <class Body> static __device__ __forceinline__ void each_unknown(const small_level &L, int begin, int planes, Body body)
+/* Calls body(exists, colour, i, place) for every unknown of `planes` planes, starting at plane `begin`, in `lanes` adjacent threads.
+   All threads of a warp call it together; exists: whether there is an unknown. */
+template <int lanes, class Body>
+static __device__ __forceinline__ void each_unknown(const small_level &L, int begin, int planes, Body body)
 {
-  const int pairs = pairs_of(L, planes);
+  const int pairs = pairs_of(L, planes), me = (int)threadIdx.x / lanes;
 #pragma unroll 1
-  for (int c = (int)threadIdx.x; c < 2 * pairs; c += THREADS) {
-    const int colour = c >= pairs, q = c - colour * pairs;
-    const pair_place at = place_of(L, q);
+  for (int first = 0; first < 2 * pairs; first += THREADS / lanes) {
+    const int c = min(first + me, 2 * pairs - 1), colour = c >= pairs;
+    const pair_place at = place_of(L, c - colour * pairs);
     const int i = 2 * at.p + ((at.j + begin + at.k + colour) & 1);
-    if (i < L.n[0]) body(colour, i, at, q);
+    body(first + me == c && i < L.n[0], colour, i, at);
   }
 }
 
