@@ -282,8 +282,8 @@ static __device__ __forceinline__ int entry_of(const small_level &L, pair_place 
   return (at.k + 1) * L.plane + (L.line ? at.j + 1 : 0) * L.half + at.p;
 }
 
-/* Calls body(exists, colour, i, place) for every unknown of `planes` planes, starting at plane `begin`, in `lanes` adjacent threads.
-   All threads of a warp call it together; exists: whether there is an unknown. */
+/* Calls body(exists, colour, i, place) for every unknown of `planes` planes, starting at plane `begin`, in `lanes` adjacent
+   threads. All threads of a warp call it together; exists: whether there is an unknown. */
 template <int lanes, class Body>
 static __device__ __forceinline__ void each_unknown(const small_level &L, int begin, int planes, Body body)
 {

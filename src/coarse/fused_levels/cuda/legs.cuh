@@ -197,7 +197,7 @@ static __device__ __forceinline__ void residual(const small_level &L, const own_
 /* Threads that compute a restricted value together. One thread would spend most of its time waiting for what it loads. */
 enum { LANES = 4 };
 
-/* The share of lane `lane` in the restricted residual at (I, J, K) of the next coarser level: every fourth plane. Some of the planes
+/* The share of a lane in the restricted residual at (I, J, K) of the next coarser level: every fourth plane. Some of the planes
    read may be stored in another block. */
 template <int beyond_walls>
 static __device__ __forceinline__ scalar restricted(const small_level &L, const real *tables, const scalar *r, int I, int J, int K,
