@@ -49,7 +49,7 @@ static __global__ void __launch_bounds__(GMG_THREADS) norm_of_array(gmg_points p
 static double norm2(const gmg_exec *e, gmg_layout at, const void *x)
 {
   const gmg_points p = gmg_points_of(at);
-  gmg_launch(e, "norm2", norm_of_array, gmg_shape_of(p, GMG_SUM_BLOCKS), p, x, gmg_sums_to_host(e));
+  gmg_launch(e, "norm2", norm_of_array, gmg_sum_shape_of(p), p, x, gmg_sums_to_host(e));
   return sqrt(gmg_cuda_total(e, "norm2").first);
 }
 
@@ -99,7 +99,7 @@ static __global__ void __launch_bounds__(GMG_THREADS) range_of_array(gmg_points 
 static gmg_range range(const gmg_exec *e, gmg_layout at, const void *x)
 {
   const gmg_points p = gmg_points_of(at);
-  gmg_launch(e, "range", range_of_array, gmg_shape_of(p, GMG_SUM_BLOCKS), p, x, gmg_sums_to_host(e));
+  gmg_launch(e, "range", range_of_array, gmg_sum_shape_of(p), p, x, gmg_sums_to_host(e));
   const gmg_total t = gmg_cuda_total(e, "range");
   const double poison = 0 * t.second;
   return {t.least + poison, t.most + poison, t.second / t.first};
@@ -123,7 +123,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 static gmg_range ratios(const gmg_exec *e, const size_t n[3], gmg_layout of_x, const void *x, gmg_layout of_y, const void *y)
 {
   const gmg_points p = gmg_points_of(n);
-  gmg_launch(e, "ratios", ratios_of_arrays, gmg_shape_of(p, GMG_SUM_BLOCKS), p, of_x, x, of_y, y, gmg_sums_to_host(e));
+  gmg_launch(e, "ratios", ratios_of_arrays, gmg_sum_shape_of(p), p, of_x, x, of_y, y, gmg_sums_to_host(e));
   const gmg_total t = gmg_cuda_total(e, "ratios");
   return {t.least, t.most, t.first / t.second};
 }

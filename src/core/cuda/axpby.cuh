@@ -78,7 +78,7 @@ template <class Body> static __device__ __forceinline__ void for_chunks(size_t n
 }
 
 static inline gmg_launch_shape chunk_grid(size_t n) { return gmg_flat_shape((n + AT_ONCE - 1) / AT_ONCE); }
-static inline gmg_launch_shape sum_grid(size_t n) { return gmg_flat_shape((n + AT_ONCE - 1) / AT_ONCE, GMG_SUM_BLOCKS); }
+static inline gmg_launch_shape sum_grid(size_t n) { return gmg_flat_shape((n + AT_ONCE - 1) / AT_ONCE, gmg_sum_blocks(n)); }
 
 /* Calls body(i) for every i < n. If it only loads and adds, the loads of a chunk are issued at once. */
 template <class Body> static __device__ __forceinline__ void for_each(size_t n, Body body)

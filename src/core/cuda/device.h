@@ -157,15 +157,22 @@ static inline gmg_points gmg_points_of(gmg_layout at)
 
 static inline gmg_points gmg_points_of(const size_t n[3]) { return gmg_points_of(gmg_layout_packed(n)); }
 
-/* Thread blocks of a sum over unknowns whose threads load four at once, at most. Every thread block ends with a sum of its own. On
-   an H200 the norm of 128^3 doubles takes 6.5 us with 528 blocks, and 10 us with 2048; that of 512^3 takes 247 and 243 us. */
-enum { GMG_SUM_BLOCKS = 512 };
+/* Thread blocks of a sum over n numbers whose threads load four at once, at most. Every thread block ends with a sum of its own, so
+   few are faster until memory is the limit. On an H200 the norm of 128^3 doubles takes 6.5 us with 528 blocks, and 10 us with 2048;
+   that of 512^3 takes 247 and 243 us. */
+static inline size_t gmg_sum_blocks(size_t n) { return n > 1 << 24 ? GMG_MAX_PARTS : GMG_MAX_PARTS / 4; }
 
 /* A grid of at most `most` thread blocks with one task for each row of threads, or with many. */
 static inline gmg_launch_shape gmg_shape_of(gmg_points p, size_t most = 0x7fffffff)
 {
   const size_t blocks = (p.tasks + p.lines - 1) / p.lines;
   return {dim3((unsigned)(blocks < most ? blocks : most)), dim3(p.across, p.lines), 0};
+}
+
+/* A grid for a sum. */
+static inline gmg_launch_shape gmg_sum_shape_of(gmg_points p)
+{
+  return gmg_shape_of(p, gmg_sum_blocks(p.layout.n[0] * p.layout.n[1] * p.layout.n[2]));
 }
 
 /* A grid of at most `most` thread blocks for n numbers. */

@@ -167,11 +167,13 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     const scalar *const line = x + start;
     wide_scalar part = 0;
     if (!gmg_is_own(&own, own.begin[0], j, k)) return;
-    gmg_for_segment(p, first, [&](size_t i) { /* no condition before the loads, so that they are issued at once */
-      const scalar value = line[i];
-      const double volume = (double)gmg_at(A.volume[0], i);
-      if (i >= own.begin[0] && i < own.end[0]) part += volume * (wide_scalar)value;
-    });
+#pragma unroll
+    for (unsigned s = 0; s < GMG_PER_THREAD; s++) { /* loads without conditions, so that they are issued at once */
+      const size_t i = first + s * p.across, at = min(i, p.layout.n[0] - 1);
+      const scalar value = line[at];
+      const double volume = (double)gmg_at(A.volume[0], at);
+      if (s < p.each && i >= own.begin[0] && i < own.end[0]) part += volume * (wide_scalar)value;
+    }
     add_scalar(t, (double)gmg_at(A.volume[1], j) * (double)gmg_at(A.volume[2], k) * part);
   });
   gmg_grid_total(t, sums);
@@ -181,7 +183,7 @@ static gmg_number dot(const gmg_exec *e, const gmg_operator *A, const void *x, c
 {
   const gmg_points p = points_of(A);
   const gmg_own_box own = gmg_own_box_of_level(A);
-  const gmg_launch_shape grid = gmg_shape_of(p, GMG_SUM_BLOCKS);
+  const gmg_launch_shape grid = gmg_sum_shape_of(p);
   if (y) gmg_launch(e, "inner product", dot_kernel, grid, *A, own, p, x, y, gmg_sums_to_host(e));
   else gmg_launch_early(e, "inner product", weighted_sum_kernel, grid, *A, own, p, x, gmg_sums_to_host(e));
   const gmg_total t = gmg_cuda_total(e, "inner product");
@@ -199,7 +201,7 @@ static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume,
 {
   const gmg_points p = points_of(A);
   const gmg_sum_target sum = gmg_sums_on_device(e);
-  gmg_launch_early(e, "mean", weighted_sum_kernel, gmg_shape_of(p, GMG_SUM_BLOCKS), *A, gmg_own_box_of_level(A), p, x, sum);
+  gmg_launch_early(e, "mean", weighted_sum_kernel, gmg_sum_shape_of(p), *A, gmg_own_box_of_level(A), p, x, sum);
   if (A->caller_layouts) gmg_launch(e, "mean", subtract_mean_gaps_kernel, gmg_shape_of(p), p, sum.to, volume, x);
   else gmg_launch_early(e, "mean", subtract_mean_kernel, chunk_grid(A->cells), A->cells, sum.to, volume, x);
 }
@@ -230,7 +232,7 @@ static gmg_deviation take_mean(const gmg_exec *e, const gmg_operator *A, double 
 {
   const gmg_points p = points_of(A);
   const gmg_sum_target sum = gmg_sums_on_device(e);
-  gmg_launch_early(e, "mean", weighted_sum_kernel, gmg_shape_of(p, GMG_SUM_BLOCKS), *A, gmg_own_box_of_level(A), p, x, sum);
+  gmg_launch_early(e, "mean", weighted_sum_kernel, gmg_sum_shape_of(p), *A, gmg_own_box_of_level(A), p, x, sum);
   gmg_launch_early(e, "mean", take_mean_kernel, sum_grid(A->cells), A->cells, sum.to, volume, x, y, gmg_sums_to_host(e));
   const gmg_total t = gmg_cuda_total(e, "mean");
   return {t.least, sqrt(t.first)};
@@ -254,7 +256,7 @@ static void cg_beta(const gmg_exec *e, const gmg_operator *A, const void *z, con
                     const double *unit)
 {
   const gmg_points p = points_of(A);
-  gmg_launch_early(e, "inner product", beta_kernel, gmg_shape_of(p, GMG_SUM_BLOCKS), *A, gmg_own_box_of_level(A), p, z, y, flexible,
+  gmg_launch_early(e, "inner product", beta_kernel, gmg_sum_shape_of(p), *A, gmg_own_box_of_level(A), p, z, y, flexible,
                    d, unit, gmg_sums_on_device(e));
 }
 
