@@ -168,8 +168,8 @@ static void packed_tiles_agree(void **state)
     }
 }
 
-/* The same with walls that mirror, at the first and the last of a thread's unknowns, and with odd periodic axes, whose seam lies
-   within a pair or between pairs. */
+/* Packed tiles with walls that mirror, at the first and the last of a thread's unknowns, and with odd periodic axes, whose seam
+   lies within a pair or between pairs. */
 static void packed_tiles_with_special_ends_agree(void **state)
 {
   static const struct {

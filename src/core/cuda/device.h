@@ -220,8 +220,8 @@ static inline void gmg_launch(const gmg_exec *e, const char *what, void (*kernel
   gmg_cuda_launched(e, what);
 }
 
-/* Calls body(first, j, k, start) for every segment of a thread: its unknowns are those of gmg_for_segment(). start: offset of the
-   line in a field. */
+/* Calls body(first, j, k, start) for every segment of a thread. Its unknowns begin at `first`, p.across apart; there are p.each, or
+   fewer at the end of the line. start: offset of the line in a field. */
 template <class Body> static __device__ __forceinline__ void gmg_for_segments(const gmg_points p, Body body)
 {
   for (size_t t = (size_t)blockIdx.x * p.lines + threadIdx.y; t < p.tasks; t += (size_t)gridDim.x * p.lines) {
@@ -232,24 +232,18 @@ template <class Body> static __device__ __forceinline__ void gmg_for_segments(co
   }
 }
 
-/* Calls body(i) for the unknowns of a segment. */
-template <class Body> static __device__ __forceinline__ void gmg_for_segment(const gmg_points &p, size_t first, Body body)
-{
-  const size_t n0 = p.layout.n[0];
-  if (p.each == GMG_PER_THREAD && first + (GMG_PER_THREAD - 1) * p.across < n0) {
-    /* without conditions in between, the compiler issues all loads at once */
-#pragma unroll
-    for (int s = 0; s < GMG_PER_THREAD; s++) body(first + (size_t)s * p.across);
-    return;
-  }
-  for (size_t i = first; i < n0 && i < first + p.each * p.across; i += p.across) body(i);
-}
-
 /* Calls body(i, j, k, c) for every unknown; c is its offset in a field. */
 template <class Body> static __device__ __forceinline__ void gmg_for_points(const gmg_points p, Body body)
 {
   gmg_for_segments(p, [&](size_t first, size_t j, size_t k, size_t start) {
-    gmg_for_segment(p, first, [&](size_t i) { body(i, j, k, start + i); });
+    const size_t n0 = p.layout.n[0];
+    if (p.each == GMG_PER_THREAD && first + (GMG_PER_THREAD - 1) * p.across < n0) {
+      /* without conditions in between, the compiler issues all loads at once */
+#pragma unroll
+      for (int s = 0; s < GMG_PER_THREAD; s++) body(first + (size_t)s * p.across, j, k, start + first + (size_t)s * p.across);
+      return;
+    }
+    for (size_t i = first; i < n0 && i < first + p.each * p.across; i += p.across) body(i, j, k, start + i);
   });
 }
 

@@ -1,5 +1,5 @@
 /* Parts of the fused-levels kernel (kernels.cuh): the layout of levels, communication and barriers between the blocks of a cluster,
-   and the assignment of pairs of unknowns to threads. Included by legs.cuh and tables.cuh. */
+   and the assignment of pairs of unknowns to threads. Included by relax.cuh and tables.cuh. */
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_CLUSTER_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_CLUSTER_H
 

@@ -11,7 +11,7 @@ enum { MAX_CELLS_PACKED = 5000000 }; /* on larger levels the plane sweep is fast
 typedef struct {
   /* [ends are special][from zero][pairs are aligned] */
   void (*kernel[2][2][2])(packed_level s, const scalar *f, const scalar *from, scalar *to);
-  /* [no coarse correction; the same with special ends; with a coarse correction][pairs are aligned] */
+  /* [without a coarse correction; without it, and ends are special; with it][pairs are aligned] */
   void (*update[3][2])(packed_level s, const scalar *f, const scalar *from, update_output o);
   void (*restrict_)(packed_level s, const scalar *f, scalar *to, restriction_output r); /* from zero, pairs aligned */
   int threads, max_own[3]; /* maximum of own unknowns of a block */
