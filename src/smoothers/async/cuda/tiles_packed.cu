@@ -13,7 +13,8 @@ typedef struct {
   void (*kernel[2][2][2])(packed_level s, const scalar *f, const scalar *from, scalar *to);
   /* [without a coarse correction; without it, and ends are special; with it][pairs are aligned] */
   void (*update[3][2])(packed_level s, const scalar *f, const scalar *from, update_output o);
-  void (*restrict_)(packed_level s, const scalar *f, scalar *to, restriction_output r); /* from zero, pairs aligned */
+  /* [from zero]; ends are not special, pairs are aligned */
+  void (*restrict_[2])(packed_level s, const scalar *f, const scalar *from, scalar *to, restriction_output r);
   int threads, max_own[3]; /* maximum of own unknowns of a block */
   size_t bytes, update_bytes;
 } packed_passes;
@@ -31,7 +32,7 @@ typedef struct {
 #define PASSES(shape)                                                                        \
   {{KERNELS(shape, 0), KERNELS(shape, 1)},                                                   \
    {UPDATES(shape, 0, 0), UPDATES(shape, 0, 1), UPDATES(shape, PASS_PROLONG, 0)},            \
-   packed_kernel_restrict<shape>, shape::threads,                                            \
+   {packed_kernel_restrict<shape, 0>, packed_kernel_restrict<shape, 1>}, shape::threads,     \
    {2 * shape::x - 4, 2 * shape::y - 4, shape::high * shape::z - 4}, shape::reals * sizeof(scalar), \
    shape::reals * sizeof(scalar) + shape::pairs * sizeof(double2)}
 typedef packed_shape<18, 14, 2, 6, 1> packed_large;
@@ -91,11 +92,9 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
   return 1;
 }
 
-static size_t update_bytes_of(const async_state *s, int aligned)
-{
-  const packed_passes *f = function_of(s);
-  return aligned && f->update_bytes <= s->max_bytes ? f->update_bytes : s->bytes;
-}
+/* Whether an update can load pairs of its target to shared memory. */
+static int keeps_pairs(const async_state *s) { return function_of(s)->update_bytes <= s->max_bytes; }
+static size_t update_bytes_of(const async_state *s) { return keeps_pairs(s) ? function_of(s)->update_bytes : s->bytes; }
 
 static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 {
@@ -103,10 +102,10 @@ static const void *prepare(const gmg_smoother_level *l, const async_state *s)
   const int special = has_special_ends(l->A);
   for (int k = 0; k < 4; k++) {
     allow_shared(l, (const void *)f->kernel[special][k / 2][k % 2], s->bytes);
-    allow_shared(l, (const void *)f->update[k / 2 * 2][k % 2], update_bytes_of(s, k % 2));
-    allow_shared(l, (const void *)f->update[1][k % 2], update_bytes_of(s, k % 2));
+    allow_shared(l, (const void *)f->update[k / 2 * 2][k % 2], update_bytes_of(s));
+    allow_shared(l, (const void *)f->update[1][k % 2], update_bytes_of(s));
   }
-  allow_shared(l, (const void *)f->restrict_, s->bytes);
+  for (int zero = 0; zero < 2; zero++) allow_shared(l, (const void *)f->restrict_[zero], s->bytes);
   return NULL;
 }
 
@@ -122,7 +121,8 @@ static packed_level level_of(const gmg_smoother_level *l, const async_state *sta
   s.layout = gmg_layout_32_of(gmg_layout_of(A));
   s.shift = (real)A->shift, s.omega = (real)gmg_weight_async(A, l->params);
   s.sweeps = l->params->async.local_sweeps, s.extra = GMG_SEAM_SWEEPS;
-  s.reversed = reversed, s.total = (unsigned)b->total, s.order = (const unsigned *)state->order;
+  s.keeps_pairs = keeps_pairs(state), s.reversed = reversed;
+  s.total = (unsigned)b->total, s.order = (const unsigned *)state->order;
   return s;
 }
 
@@ -142,18 +142,20 @@ static __global__ void __launch_bounds__(GMG_THREADS) clear_kernel(int n, scalar
   for (int c = (int)(blockIdx.x * GMG_THREADS + threadIdx.x); c < n; c += (int)gridDim.x * GMG_THREADS) x[c] = 0;
 }
 
-/* The downward leg from zero, in one pass. */
+/* The last pass of the downward leg also restricts. Every block adds what its own unknowns contribute, whatever others do. */
 static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, void *to,
                               gmg_start start, const gmg_map *map, void *coarse)
 {
   restriction_output r;
   (void)to; /* in float it equals u */
-  if (start != GMG_FROM_ZERO || passes != 1 || ((uintptr_t)f | (uintptr_t)u) % sizeof(real_pair)) return 0;
-  if (has_special_ends(l->A)) return 0;
+  const int first = start == GMG_FROM_ZERO && passes > 1, zero = start == GMG_FROM_ZERO && passes == 1;
+  if (has_special_ends(l->A) || ((uintptr_t)f | (uintptr_t)u) % sizeof(real_pair)) return 0;
   if (!restriction_of(&r, coarse, l->A, map, &s->blocks)) return 0;
+  if (first) run(l, s, 1, f, NULL, u, 0);
+  R(async_run_passes)(l, s, passes - 1 - first, f, u, 0);
   const gmg_launch_shape clearing = {dim3((unsigned)processors_of(l)), dim3(GMG_THREADS), 0};
   gmg_launch_early(l->exec, "async", clear_kernel, clearing, gmg_unknowns_of(gmg_layout_of_rows(map)), coarse);
-  gmg_launch_early(l->exec, "async", function_of(s)->restrict_, launch_of(l, s, 1).grid, level_of(l, s, 0), f, u, r);
+  gmg_launch_early(l->exec, "async", function_of(s)->restrict_[zero], launch_of(l, s, 1).grid, level_of(l, s, 0), f, u, u, r);
   return 1;
 }
 
@@ -177,8 +179,8 @@ static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, 
   const int corrects = to->coarse != NULL;
   if (!update_has_offsets(to) || (corrects && (passes > 1 || !packed_can_prolong(l, s, to)))) return 0;
   const int x_aligned = l->A->n[0] % 2 == 0 && (uintptr_t)to->x % sizeof(double2) == 0 && to->layout.row % 2 == 0;
-  const int aligned = ((uintptr_t)f | (uintptr_t)u) % sizeof(real_pair) == 0 && x_aligned && p->update_bytes <= s->max_bytes;
-  const gmg_launch_shape grid = {dim3((unsigned)s->blocks.total), s->threads, update_bytes_of(s, aligned)};
+  const int aligned = ((uintptr_t)f | (uintptr_t)u) % sizeof(real_pair) == 0 && x_aligned;
+  const gmg_launch_shape grid = {dim3((unsigned)s->blocks.total), s->threads, update_bytes_of(s)};
   R(async_run_passes)(l, s, passes - 1, f, u, reversed);
   const auto update = p->update[corrects ? 2 : has_special_ends(l->A)][aligned];
   gmg_launch_early(l->exec, "async", update, grid, level_of(l, s, reversed), f, u, update_of(to, l->A));

@@ -86,7 +86,7 @@ template <class shape, int KIND, int aligned, int special> struct packed_sweep {
     const int me = (int)threadIdx.x;
     x = 2 * (me % X), y = 2 * (me / X % shape::y), z = me / LAYER * HIGH;
     kept = (double2 *)memory + me;
-    start = (scalar *)(memory + (aligned && updates ? 2 * shape::pairs : 0)), tile = start + X + me;
+    start = (scalar *)(memory + (updates && s.keeps_pairs ? 2 * shape::pairs : 0)), tile = start + X + me;
     /* the segments below and above. If one is missing, the other: a place that nobody writes while it is read */
     under = tile + (me >= LAYER ? -LAYER : LAYER);
     over = shape::z == 2 || me >= shape::threads - LAYER ? under : tile + LAYER;
@@ -142,6 +142,16 @@ template <class shape, int KIND, int aligned, int special> struct packed_sweep {
       }
   }
 
+  /* Begins to load a pair of an update target. */
+  __device__ __forceinline__ void fetch_target(double2 *to_pair, const double *x) const
+  {
+    if (aligned) __pipeline_memcpy_async(to_pair, x, sizeof *to_pair);
+    else {
+      __pipeline_memcpy_async(&to_pair->x, x, sizeof *x);
+      if (whole_mine) __pipeline_memcpy_async(&to_pair->y, x + 1, sizeof *x);
+    }
+  }
+
   /* Issues all loads of a patch. */
   __device__ __forceinline__ void fetch(packed_held &v, unsigned existing) const
   {
@@ -149,12 +159,11 @@ template <class shape, int KIND, int aligned, int special> struct packed_sweep {
     if (!leg) gmg_wait_for_predecessor();
     load_pairs(v, f, 0, relaxed_pairs, v.rhs);
     if (prolongs) load_pairs(v, from, 1, existing, v.u);
-    if (aligned && updates && o.keep) {
+    if (updates && s.keeps_pairs && o.keep) {
       const unsigned stored = own_pairs(v);
 #pragma unroll
       for (int m = 0; m < 2 * HIGH; m++)
-        if (stored & 1u << m)
-          __pipeline_memcpy_async(kept + m * shape::threads, o.x + offset_in_x(v, m / HIGH, m % HIGH), sizeof *kept);
+        if (stored & 1u << m) fetch_target(kept + m * shape::threads, o.x + offset_in_x(v, m / HIGH, m % HIGH));
     }
     if (updates) __pipeline_commit();
     if (leg) gmg_wait_for_predecessor();
@@ -276,17 +285,17 @@ template <class shape, int KIND, int aligned, int special> struct packed_sweep {
 
   __device__ __forceinline__ void write_back(const packed_held &v, unsigned stored, double scale) const
   {
-    if (aligned && updates) __pipeline_wait_prior(0); /* waits for this thread's loads */
+    if (updates) __pipeline_wait_prior(0); /* waits for this thread's loads */
 #pragma unroll
     for (int c = 0; c < HIGH; c++)
 #pragma unroll
       for (int d = 0; d < 2; d++) {
         const int m = d * HIGH + c, j = m + d * HIGH, offset = updates ? offset_in_x(v, d, c) : offset_of(v, d, c);
         double2 was = {0, 0};
-        if (aligned && updates && o.keep) was = kept[m * shape::threads]; /* any value if nothing is stored */
+        if (updates && s.keeps_pairs && o.keep) was = kept[m * shape::threads]; /* any value if nothing is stored */
         if (!(stored & 1u << m)) continue;
         if (updates) {
-          if (!aligned && o.keep) was = double2{o.x[offset], whole_mine ? o.x[offset + 1] : 0};
+          if (!s.keeps_pairs && o.keep) was = double2{o.x[offset], whole_mine ? o.x[offset + 1] : 0};
           const double2 now = {was.x + scale * (double)v.u[j], was.y + scale * (double)v.u[j + HIGH]};
           if (aligned) *(double2 *)(o.x + offset) = now;
           else {
@@ -356,11 +365,11 @@ static __global__ void __launch_bounds__(shape::threads, shape::blocks)
   packed_sweep<shape, PASS_UPDATE | KIND, aligned, special>{s, f, from, NULL, o, restriction_output{}}.run(blockIdx.x);
 }
 
-template <class shape>
+template <class shape, int zero>
 static __global__ void __launch_bounds__(shape::threads, shape::blocks)
-    packed_kernel_restrict(packed_level s, const scalar *f, scalar *to, restriction_output r)
+    packed_kernel_restrict(packed_level s, const scalar *f, const scalar *from, scalar *to, restriction_output r)
 {
-  packed_sweep<shape, PASS_FROM_ZERO | PASS_RESTRICT, 1, 0>{s, f, NULL, to, update_output{}, r}.run(blockIdx.x);
+  packed_sweep<shape, PASS_RESTRICT | (zero ? PASS_FROM_ZERO : 0), 1, 0>{s, f, from, to, update_output{}, r}.run(blockIdx.x);
 }
 
 #endif

@@ -32,6 +32,7 @@ typedef struct {
   const void *diag[3];
   real shift, coupling[3], omega;
   int sweeps, extra, reversed; /* extra: additional sweeps for a block at an odd seam */
+  int keeps_pairs;             /* shared memory has room for pairs of an update target */
   unsigned total;
   const unsigned *order; /* positions of the blocks, PACKED_BITS along each axis */
 } packed_level;
