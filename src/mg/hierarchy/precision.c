@@ -115,10 +115,10 @@ static void compute_in(gmg_solver *s, gmg_exec *e, const gmg_correction_ops *cor
    On smaller grids of a device the recorded loop, which measures every residual, is faster. */
 static int measures_rarely(const gmg_solver *s)
 {
-  static const size_t MIN_CELLS_MEASURED[2] = {1 << 20, 1 << 23}; /* [gmg_backend] */
   const gmg_params *p = &s->params;
-  return s->checks_are_auto && p->check_every == 1 && !p->monitor && p->direct != GMG_DIRECT_ALWAYS &&
-         gmg_cells_of_all(&s->finest->A) >= MIN_CELLS_MEASURED[s->context->backend];
+  const gmg_method *m = s->method;
+  return s->checks_are_auto && p->check_every == 1 && !p->monitor && p->direct != GMG_DIRECT_ALWAYS && m->cycles_at_once > 1 &&
+         gmg_cells_of_all(&s->finest->A) >= m->min_cells_at_once[s->context->backend][s->problem.dim - 1];
 }
 
 gmg_status gmg_choose_precision(gmg_solver *s)

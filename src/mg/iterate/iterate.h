@@ -24,6 +24,7 @@ typedef struct gmg_method {
   int norm_is_recursive; /* residual norms are computed by recursion, and rounding makes them drift from the true ones */
   int minimises_energy;  /* conjugate gradients: cycles reduce the energy of the error, not the residual */
   int cycles_at_once;    /* maximum count of cycle() */
+  size_t min_cells_at_once[2][3]; /* [gmg_backend][dim - 1] on smaller grids a residual after every cycle is faster */
   int sums_in_low_precision; /* cycle() sums corrections in low precision, which limits its count */
   gmg_status (*create)(gmg_solver *s); /* allocates what only this method needs; NULL: nothing */
   /* Starts the iteration at the current u, and discards recursions. Computes the norm if it->wait is set. */
