@@ -3,6 +3,7 @@
 #ifndef GMG_TEST_INTERNALS_H
 #define GMG_TEST_INTERNALS_H
 
+#include "coarse/fused_levels/testing.h"
 #include "coarse/kernels.h"
 #include "core/backend.h"
 #include "core/cg_scalars.h"

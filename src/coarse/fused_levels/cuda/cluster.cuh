@@ -14,6 +14,7 @@
 
 /* - MAX_CELLS_WARP: unknowns of a coarsest grid that one warp solves by conjugate gradients.
    - INVERSE_PITCH: distance between rows of the inverse that solves smaller grids.
+   - MAX_CELLS_EXACT, MAX_AXIS_EXACT: unknowns of the exact level, and along one of its axes, at most.
    - MAX_TAPS: columns in a row of a map, at most.
    - FEW_TAPS: columns that are read in any case.
    - DIAGONAL_CLASSES: unknowns with the same diagonal, by position along each axis: first, inner, last. */
@@ -21,6 +22,8 @@ enum {
   THREADS = 1024,
   MAX_CELLS_WARP = 128,
   INVERSE_PITCH = MAX_CELLS_INVERSE + 8,
+  MAX_CELLS_EXACT = 768,
+  MAX_AXIS_EXACT = 32,
   MAX_TAPS = 5,
   FEW_TAPS = 3,
   DIAGONAL_CLASSES = 27
@@ -101,19 +104,38 @@ typedef struct {
   unsigned pairs;          /* pair words (see CLASS below) of a block; all blocks' words follow the tables */
   unsigned quads;          /* quads of a block's rows; all blocks' quads follow the words */
   unsigned moves;          /* quads of a block's moves, which stay in device memory; all blocks' moves follow the rows */
+  int exact;               /* the exact level (exact.cuh); -1: none */
+  unsigned rows, pitch;    /* a block's rows of its inverse, [rows][pitch] reals; all blocks' rows follow the moves */
   size_t bytes;            /* bytes of the tables that all blocks share */
   char *tables;            /* device memory */
   small_level level[GMG_BOTTOM_LEVELS];
   gmg_layout_32 at[GMG_BOTTOM_LEVELS]; /* layouts of the caller's fields, along the kernel's axes */
 } fused_state;
 
+/* Bytes of a block's words, rows, moves and inverse, and what precedes the moves and the inverses in the tables. */
+static __host__ __device__ __forceinline__ size_t words_bytes(const fused_state *s) { return s->pairs * sizeof(unsigned); }
+static __host__ __device__ __forceinline__ size_t rows_bytes(const fused_state *s) { return s->quads * sizeof(real_quad); }
+static __host__ __device__ __forceinline__ size_t moves_bytes(const fused_state *s) { return s->moves * sizeof(real_quad); }
+static __host__ __device__ __forceinline__ size_t inverse_bytes(const fused_state *s) { return s->rows * s->pitch * sizeof(real); }
+static __host__ __device__ __forceinline__ size_t before_moves(const fused_state *s)
+{
+  return s->bytes + (size_t)s->blocks * (words_bytes(s) + rows_bytes(s));
+}
+static __host__ __device__ __forceinline__ size_t before_inverse(const fused_state *s)
+{
+  return before_moves(s) + (size_t)s->blocks * moves_bytes(s);
+}
+
 /* --- blocks of a cluster --------------------------------------------------------------------------------------------- */
 
-/* A barrier of the blocks that share a level. */
-static __device__ __forceinline__ void cluster_sync(int blocks)
+/* Whether blocks share a level. shared: 1 if that is known. */
+template <int shared> static __device__ __forceinline__ int is_shared(const small_level &L) { return shared || L.blocks > 1; }
+
+/* A barrier of all blocks or, if they do not share the level, of this one. */
+static __device__ __forceinline__ void cluster_sync(int shared)
 {
 #if __CUDA_ARCH__ >= 900
-  if (blocks > 1) {
+  if (shared) {
     asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
     return;
   }
@@ -185,10 +207,10 @@ static __device__ __forceinline__ void send(unsigned address, scalar value, unsi
 }
 
 /* Ends a step in which this block receives `bytes`. */
-static __device__ __forceinline__ void end_step(int blocks, unsigned bytes, unsigned *step)
+static __device__ __forceinline__ void end_step(int shared, unsigned bytes, unsigned *step)
 {
 #ifdef FUSED_ASYNC_STORES
-  if (blocks > 1) {
+  if (shared) {
     const unsigned mine = (unsigned)__cvta_generic_to_shared(arrivals) + 8 * (*step & 1), parity = *step >> 1 & 1;
     unsigned done = 0;
     if (threadIdx.x == 0) asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(mine), "r"(bytes) : "memory");
@@ -203,7 +225,7 @@ static __device__ __forceinline__ void end_step(int blocks, unsigned bytes, unsi
     return;
   }
 #endif
-  cluster_sync(blocks);
+  cluster_sync(shared);
 }
 
 /* Keeps the compiler from loading x again at every use. */

@@ -9,8 +9,8 @@
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_KERNELS_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_KERNELS_H
 
-#include "coarsest.cuh"
 #include "driver.cuh"
+#include "exact.cuh"
 #include "tables.cuh"
 
 #include <cuda_pipeline.h>
@@ -39,8 +39,9 @@ static __device__ __forceinline__ void prefetch_parameters(const fused_state &s)
   asm volatile("" ::"r"(((const int *)&s)[at < words ? at : 0]));
 }
 
-/* Fills shared memory: tables, pair words, zeros, and f and u of the level on which the cycle starts. */
-template <int beyond_walls>
+/* Fills shared memory: tables, pair words, zeros, and f and u of the level on which the cycle starts. Begins to load the inverse of
+   the exact level. */
+template <int beyond_walls, int exact>
 static __device__ __forceinline__ void begin_cycle(const fused_state &s, const small_level &L, const scalar *global_f,
                                                    const scalar *global_u, int from_zero, real *tables, unsigned *words,
                                                    real_quad *quads, scalar *memory, unsigned *step)
@@ -71,8 +72,8 @@ static __device__ __forceinline__ void begin_cycle(const fused_state &s, const s
   if (threadIdx.x < (unsigned)s.levels) find_own_planes(s.level[threadIdx.x], planes_of_level + threadIdx.x);
 #pragma unroll 1
   for (unsigned c = threadIdx.x; c < zeros; c += THREADS) ((int4 *)memory)[c] = make_int4(0, 0, 0, 0);
-  if (L.blocks > 1) prepare_arrivals();
-  cluster_sync(L.blocks);
+  if (is_shared<exact>(L)) prepare_arrivals();
+  cluster_sync(is_shared<exact>(L));
 #pragma unroll
   for (int b = 0; b < 2; b++) {
     if (!mine.busy || b > mine.both) continue;
@@ -81,13 +82,15 @@ static __device__ __forceinline__ void begin_cycle(const fused_state &s, const s
   }
   __pipeline_wait_prior(0);
   __syncthreads();
+  if (exact) begin_inverse(s); /* not before f and the tables are there, which would have to wait */
   if (from_zero) return;
   const own_pair own = load_pair<beyond_walls, 0>(L, tables, words, NULL, 0, memory);
   store_unknown(own, 0, *step), store_unknown(own, 1, *step);
-  end_step(L.blocks, planes_of_level[L.number].incoming[0] + planes_of_level[L.number].incoming[1], step);
+  end_step(is_shared<exact>(L), planes_of_level[L.number].incoming[0] + planes_of_level[L.number].incoming[1], step);
 }
 
-template <int beyond_walls, int rows>
+/* A cycle from level `start` down. rows: as in relax.cuh. exact: it ends on the exact level, and blocks share all finer ones. */
+template <int beyond_walls, int rows, int exact>
 static __global__ void __launch_bounds__(THREADS, 1)
     fused_kernel(const __grid_constant__ fused_state s, int start, const scalar *f, scalar *u, int cycle, int from_zero)
 {
@@ -95,14 +98,17 @@ static __global__ void __launch_bounds__(THREADS, 1)
   real *const tables = (real *)shared;
   unsigned *const words = (unsigned *)((char *)shared + s.bytes);
   real_quad *const quads = (real_quad *)(words + s.pairs);
-  scalar *const memory = (scalar *)(quads + s.quads);
-  const int last = s.levels - 1;
+  scalar *const memory = (scalar *)((real *)(quads + s.quads) + s.rows * s.pitch);
+  const int last = exact ? s.exact : s.levels - 1;
   unsigned step = 0;
-  begin_cycle<beyond_walls>(s, s.level[start], f, u, from_zero, tables, words, quads, memory, &step);
+  begin_cycle<beyond_walls, exact>(s, s.level[start], f, u, from_zero, tables, words, quads, memory, &step);
   run_cycle(
-      start, last, cycle, [&](int l) { presmooth_restrict<beyond_walls, rows>(s, l, tables, words, quads, memory, &step); },
-      [&] { solve_coarsest<beyond_walls, rows>(s, s.level[last], tables, words, quads, memory, &step); },
-      [&](int l) { prolong_postsmooth<beyond_walls, rows>(s, l, tables, words, quads, memory, &step); });
+      start, last, cycle, [&](int l) { presmooth_restrict<beyond_walls, rows, exact>(s, l, tables, words, quads, memory, &step); },
+      [&] {
+        if (exact) solve_exactly(s, s.level[last], memory, &step);
+        else solve_coarsest<beyond_walls, rows>(s, s.level[last], tables, words, quads, memory, &step);
+      },
+      [&](int l) { prolong_postsmooth<beyond_walls, rows, exact>(s, l, tables, words, quads, memory, &step); });
   const global_pair mine = global_pair_of(s.level[start], s.at[start]);
 #pragma unroll
   for (int b = 0; b < 2; b++)

@@ -12,7 +12,7 @@ enum { LANES = 4 };
 
 /* The share of a lane in the restricted residual at (I, J, K) of the next coarser level: every fourth plane. Some of the planes
    read may be stored in another block. */
-template <int beyond_walls>
+template <int beyond_walls, int shared>
 static __device__ __forceinline__ scalar restricted(const small_level &L, const real *tables, const scalar *r, int I, int J, int K,
                                                     int lane)
 {
@@ -32,7 +32,7 @@ static __device__ __forceinline__ scalar restricted(const small_level &L, const 
 #pragma unroll 1
   for (int q = lane; q < t.taps[2]; q += LANES) {
     const int k = wrapped<beyond_walls>(k0 + q, L.n[2]), local = k - begin;
-    const int inside = L.blocks == 1 || (local >= 0 && local < L.depth), owner = inside ? 0 : k / L.depth;
+    const int inside = !is_shared<shared>(L) || (local >= 0 && local < L.depth), owner = inside ? 0 : k / L.depth;
     const scalar *const plane = inside ? r + local * size : in_block(r + (k - owner * L.depth) * size, owner);
     scalar part = 0;
 #pragma unroll
@@ -58,44 +58,44 @@ static __device__ __forceinline__ scalar averaged(const small_level &L, const sc
 
 /* Computes f of the next coarser level, and sets its u to zero. A block computes the coarse planes that begin within its own
    planes. */
-template <int beyond_walls>
+template <int beyond_walls, int shared>
 static __device__ __forceinline__ void restrict_residual(const small_level &L, const small_level &C, const real *tables,
                                                          scalar *memory, const scalar *r)
 {
 #pragma unroll 1
   for (unsigned c = threadIdx.x; c < 2 * C.colour; c += THREADS) memory[C.u + c] = 0;
   if (L.averaged) __syncthreads();
-  else cluster_sync(L.blocks);
+  else cluster_sync(is_shared<shared>(L));
   const int begin = begin_of(L), end = begin + planes_of(L), most = C.n[2];
   const int from = L.halved ? (begin + 1) / 2 : begin, to = end == L.n[2] ? most : min(L.halved ? (end + 1) / 2 : end, most);
   const int lane = (int)threadIdx.x % LANES;
   each_unknown<LANES>(C, from, to - from, [&](int exists, int colour, int I, pair_place at) {
     const int K = from + at.k, owner = C.blocks > 1 ? K / C.depth : 0;
     scalar value = 0;
-    if (exists) value = L.averaged ? averaged(L, r, I, at.j, K) : restricted<beyond_walls>(L, tables, r, I, at.j, K, lane);
+    if (exists) value = L.averaged ? averaged(L, r, I, at.j, K) : restricted<beyond_walls, shared>(L, tables, r, I, at.j, K, lane);
     if (!L.averaged)
       for (int d = 1; d < LANES; d *= 2) value += __shfl_xor_sync(~0u, value, d);
     if (!exists) return;
     scalar *const place = memory + C.f + colour * C.inner + ((K - owner * C.depth) * C.n[1] + at.j) * C.half + at.p;
-    if (L.blocks > 1 && C.blocks == 1) {
+    if (is_shared<shared>(L) && C.blocks == 1) {
 #pragma unroll 1
       for (int b = lane; b < L.blocks; b += LANES) store_at(address_in(place, b), value);
-    } else if (lane == 0 && L.blocks > 1) store_at(address_in(place, owner), value);
+    } else if (lane == 0 && is_shared<shared>(L)) store_at(address_in(place, owner), value);
     else if (lane == 0) *place = value;
   });
-  cluster_sync(L.blocks);
+  cluster_sync(is_shared<shared>(L));
 }
 
-template <int beyond_walls, int rows>
+template <int beyond_walls, int rows, int shared>
 static __device__ __forceinline__ void presmooth_restrict(const fused_state &s, int l, const real *tables, const unsigned *words,
                                                           const real_quad *quads, scalar *memory, unsigned *step)
 {
   const small_level &L = s.level[l], &C = s.level[l + 1];
-  const own_level now = load_level(L, 0);
+  const own_level now = load_level<shared>(L, 0);
   own_pair own = load_pair<beyond_walls, rows>(L, tables, words, quads, 0, memory);
   relax<beyond_walls, rows>(now, L.pre, own, step);
-  residual<beyond_walls, rows>(L, now, own, memory + s.r);
-  restrict_residual<beyond_walls>(L, C, tables, memory, memory + s.r);
+  residual<beyond_walls, rows>(L, now, own, tables, words, memory + s.r);
+  restrict_residual<beyond_walls, shared>(L, C, tables, memory, memory + s.r);
 }
 
 /* --- upward leg ------------------------------------------------------------------------------------------------------ */
@@ -114,7 +114,7 @@ static __device__ __forceinline__ coarse_planes gather_planes(const small_level 
 {
   const int begin = begin_of(L), planes = planes_of(L), *const first = (const int *)tables + L.prolong.first[2];
   if (!L.gathers_planes) return {u, begin_of(C) - 1, (int)C.colour, C.blocks > 1 ? 0 : C.n[2]};
-  cluster_sync(L.blocks);
+  cluster_sync(1); /* C is shared, and so is L */
   const int from = planes > 0 ? first[begin] : 0, count = planes > 0 ? first[begin + planes - 1] + L.prolong.taps[2] - from : 0;
 #pragma unroll 1
   for (int c = (int)threadIdx.x; c < 2 * count * C.plane; c += THREADS) {
@@ -201,16 +201,15 @@ static __device__ __forceinline__ void prolong_by_rows(const small_level &L, con
 
 static __device__ __forceinline__ const real_quad *moves_of(const fused_state &s)
 {
-  const size_t before = s.bytes + (size_t)s.blocks * (s.pairs * sizeof(unsigned) + s.quads * sizeof(real_quad));
-  return (const real_quad *)(s.tables + before) + blockIdx.x * s.moves;
+  return (const real_quad *)(s.tables + before_moves(&s)) + blockIdx.x * s.moves;
 }
 
-template <int beyond_walls, int rows>
+template <int beyond_walls, int rows, int shared>
 static __device__ __forceinline__ void prolong_postsmooth(const fused_state &s, int l, const real *tables, const unsigned *words,
                                                           const real_quad *quads, scalar *memory, unsigned *step)
 {
   const small_level &L = s.level[l], &C = s.level[l + 1];
-  const own_level now = load_level(L, s.reversed);
+  const own_level now = load_level<shared>(L, s.reversed);
   own_pair own = load_pair<beyond_walls, rows>(L, tables, words, quads, s.reversed, memory);
   const coarse_planes from = gather_planes<beyond_walls>(L, C, tables, memory + C.u, memory + s.r);
   if (own.busy) {
@@ -218,7 +217,7 @@ static __device__ __forceinline__ void prolong_postsmooth(const fused_state &s, 
     else prolong<beyond_walls>(L, C, tables, from, own);
     store_unknown(own, 0, *step), store_unknown(own, 1, *step);
   }
-  end_step(now.blocks, now.incoming[0] + now.incoming[1], step);
+  end_step(now.shared, now.incoming[0] + now.incoming[1], step);
   relax<beyond_walls, rows>(now, L.post, own, step);
 }
 

@@ -10,6 +10,11 @@
 #include "kernels.cuh"
 #include "stencil/operator/cuda/uniform_columns.cuh"
 
+extern "C" {
+#include "coarse/fused_levels/testing.h"
+#include "coarse/tensor/modes.h"
+}
+
 /* Largest level that every block processes as a whole, and largest level that a cluster of 16 blocks shares. Times of a V cycle in
    float on an H200, including all coarser levels:
    - from 8^3: 9 us; from 16^3: 18 us; from 32^3: 29 us.
@@ -103,13 +108,26 @@ static int is_constant(const gmg_bottom_problem *p)
   return constant;
 }
 
-/* Lays out the levels for the given number of blocks, in shared memory and in the tables. Returns blocks = 0 if they do not fit. */
-static fused_state layout(const gmg_bottom_problem *p, int blocks)
+/* Chooses the exact level. The level before it is shared by the blocks: they have met when it begins. */
+static void choose_exact(const gmg_bottom_problem *p, fused_state *s)
+{
+  int l = 1;
+  while (l < p->levels - 1 && p->level[l].A->cells > MAX_CELLS_EXACT) l++;
+  if (l >= p->levels - 1 || s->level[l - 1].blocks == 1) return;
+  for (int a = 0; a < 3; a++)
+    if (s->level[l].n[a] > MAX_AXIS_EXACT) return;
+  s->exact = l, s->rows = ((unsigned)p->level[l].A->cells + (unsigned)s->blocks - 1) / (unsigned)s->blocks;
+  s->pitch = (2 * s->level[l].inner + 3) / 4 * 4;
+}
+
+/* Lays out the levels for the given number of blocks, in shared memory and in the tables. exact: whether there may be an exact
+   level. Returns blocks = 0 if they do not fit. */
+static fused_state layout(const gmg_bottom_problem *p, int blocks, int exact)
 {
   fused_state s = {};
   const int last = p->levels - 1;
   s.levels = p->levels, s.reversed = p->reversed, s.singular = p->singular, s.rtol = p->rtol, s.has_rows = !is_constant(p);
-  s.swapped = p->level[0].A->n[2] == 1, s.blocks = blocks;
+  s.swapped = p->level[0].A->n[2] == 1, s.blocks = blocks, s.exact = -1;
   const int axis[3] = {0, s.swapped ? 2 : 1, s.swapped ? 1 : 2};
   unsigned room = MAX_CELLS_INVERSE;
   for (int l = 0; l < p->levels; l++) {
@@ -141,25 +159,35 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks)
   s.inverse = 2 * s.level[last].inner <= MAX_CELLS_INVERSE ? take(&s, 1 + MAX_CELLS_INVERSE * INVERSE_PITCH, number) : -1;
   s.bytes = (s.bytes + 15) / 16 * 16, s.pairs = (s.pairs + 3) / 4 * 4;
   s.fields = (s.fields + 3) / 4 * 4, s.r = s.fields;
-  for (int l = 0; l < p->levels; l++) s.level[l].f = s.r, s.r += 2 * s.level[l].inner;
+  for (int l = 0; l < p->levels; l++) s.level[l].f = s.r, s.r += (2 * s.level[l].inner + 3) / 4 * 4; /* f is read by quads */
   s.all = s.r + room;
+  if (exact && blocks > 1 && !s.has_rows) choose_exact(p, &s);
   return s;
 }
 
-/* Bytes of a block's words, rows and moves. */
-static size_t words_of(const fused_state *s) { return s->pairs * sizeof(unsigned); }
-static size_t rows_of(const fused_state *s) { return s->quads * sizeof(real_quad); }
-static size_t moves_of(const fused_state *s) { return s->moves * sizeof(real_quad); }
-
-static size_t memory_of(const fused_state *s) { return s->bytes + words_of(s) + rows_of(s) + s->all * sizeof(scalar); }
-static size_t table_bytes(const fused_state *s) { return s->bytes + (size_t)s->blocks * (words_of(s) + rows_of(s) + moves_of(s)); }
-
-static decltype(&fused_kernel<0, 0>) kernel_of(const fused_state *s)
+static size_t memory_of(const fused_state *s)
 {
-  static constexpr decltype(&fused_kernel<0, 0>) kernels[] = {fused_kernel<NOTHING, 0>, fused_kernel<IMAGES, 0>,
-                                                              fused_kernel<SEAMS, 0>};
-  static constexpr decltype(&fused_kernel<0, 0>) with_rows[] = {fused_kernel<NOTHING, 1>, fused_kernel<IMAGES, 1>};
-  return (s->has_rows ? with_rows : kernels)[s->beyond_walls];
+  return s->bytes + words_bytes(s) + rows_bytes(s) + inverse_bytes(s) + s->all * sizeof(scalar);
+}
+
+/* Bytes of the modes of the exact level. They follow the inverses. */
+static size_t modes_bytes(const fused_state *s)
+{
+  size_t numbers = 0;
+  for (int a = 0; a < 3 && s->exact >= 0; a++) numbers += (size_t)(s->level[s->exact].n[a] * (s->level[s->exact].n[a] + 2));
+  return numbers * sizeof(double);
+}
+static size_t before_modes(const fused_state *s) { return before_inverse(s) + (size_t)s->blocks * inverse_bytes(s); }
+
+typedef decltype(&fused_kernel<0, 0, 0>) kernel;
+
+/* exact: the cycle ends on the exact level */
+static kernel kernel_of(const fused_state *s, int exact)
+{
+  static constexpr kernel kernels[2][3] = {{fused_kernel<NOTHING, 0, 0>, fused_kernel<IMAGES, 0, 0>, fused_kernel<SEAMS, 0, 0>},
+                                           {fused_kernel<NOTHING, 0, 1>, fused_kernel<IMAGES, 0, 1>, fused_kernel<SEAMS, 0, 1>}};
+  static constexpr kernel with_rows[] = {fused_kernel<NOTHING, 1, 0>, fused_kernel<IMAGES, 1, 0>};
+  return s->has_rows ? with_rows[s->beyond_walls] : kernels[exact][s->beyond_walls];
 }
 
 /* The configuration of a launch of one cluster. */
@@ -175,13 +203,13 @@ static cudaLaunchConfig_t config_of(const gmg_exec *e, const fused_state *s, int
 }
 
 /* Whether the device can run the kernel with this layout. */
-static int fits_device(const gmg_exec *e, const fused_state *s)
+static int fits_device(const gmg_exec *e, const fused_state *s, int exact)
 {
   cudaLaunchAttribute cluster;
   cudaFuncAttributes of;
   const gmg_device *d = gmg_device_of(e);
   int clusters = 0;
-  const auto kernel = kernel_of(s);
+  const auto kernel = kernel_of(s, exact);
   if (cudaFuncGetAttributes(&of, kernel) != cudaSuccess) return 0;
   const int room = d->max_shared - (int)of.sharedSizeBytes;
   if (room < 0 || memory_of(s) > (size_t)room) return 0;
@@ -206,8 +234,10 @@ static fused_state plan(const gmg_exec *e, const gmg_bottom_problem *p)
   for (int l = 0; l < p->levels; l++) most = p->level[l].A->cells > most ? p->level[l].A->cells : most;
   for (int i = most > MAX_CELLS_ONE_BLOCK ? 0 : 2; i < 3; i++) {
     if (blocks[i] == 1 && most > MAX_CELLS_ONE_BLOCK) break;
-    const fused_state s = layout(p, blocks[i]);
-    if (s.blocks && fits_device(e, &s)) return s;
+    for (int exact = blocks[i] > 1; exact >= 0; exact--) {
+      const fused_state s = layout(p, blocks[i], exact);
+      if (s.blocks && fits_device(e, &s, 0) && (s.exact < 0 || fits_device(e, &s, 1))) return s;
+    }
   }
   return fused_state{};
 }
@@ -231,12 +261,50 @@ static int fits(const gmg_exec *e, const gmg_bottom_problem *p)
   return s.blocks > 0 && (!has_rows || s.inverse >= 0);
 }
 
+/* Computes the modes of an axis, and uploads its eigenvalues, control volumes and eigenvectors to *to, which then points behind
+   them. */
+static gmg_status load_modes(gmg_exec *e, const gmg_axis_spec *spec, int a, level_modes *m, double **to)
+{
+  gmg_axis x;
+  gmg_modes modes;
+  const size_t n = spec->n;
+  GMG_TRY(gmg_axis_create(e->context, spec, &x));
+  const gmg_status status = gmg_modes_create(e->context, &x, &modes);
+  if (status == GMG_OK) {
+    m->value[a] = *to, m->volume[a] = *to + n, m->vector[a] = *to + 2 * n;
+    e->memory->upload(e->context, *to, modes.value, n * sizeof(double));
+    e->memory->upload(e->context, *to + n, x.volume, n * sizeof(double));
+    e->memory->upload(e->context, *to + 2 * n, modes.vector, n * n * sizeof(double));
+    *to += n * (n + 2);
+    gmg_modes_destroy(&modes);
+  }
+  gmg_axis_destroy(&x);
+  return status;
+}
+
+/* The inverse of the exact level. */
+static gmg_status invert_exact(gmg_exec *e, const gmg_bottom_problem *p, const fused_state *s, const int axis[3])
+{
+  static const double ROUNDING = 1e-10;
+  const gmg_bottom_level *from = &p->level[s->exact];
+  const small_level *L = &s->level[s->exact];
+  level_modes modes;
+  double *to = (double *)(s->tables + before_modes(s)), most = 0;
+  for (int a = 0; a < 3; a++) {
+    GMG_TRY(load_modes(e, &from->axis[axis[a]], a, &modes, &to));
+    most += 4 * from->A->coupling[a];
+  }
+  gmg_launch(e, "small levels", exact_kernel, {dim3((unsigned)from->A->cells), dim3(GMG_THREADS), 0}, *L, modes, from->A->shift,
+             p->singular ? ROUNDING * most : 0., s->pitch, (real *)(s->tables + before_inverse(s)));
+  return GMG_OK;
+}
+
 static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
 {
   fused_state *s = (fused_state *)state;
   char *const tables = s->tables;
   if (e->dry) return GMG_OK;
-  *s = layout(p, s->blocks);
+  *s = layout(p, s->blocks, s->exact >= 0);
   s->tables = tables;
   const int axis[3] = {0, s->swapped ? 2 : 1, s->swapped ? 1 : 2}, last = s->levels - 1;
   const gmg_launch_shape grid = {dim3((unsigned)s->blocks), dim3(GMG_THREADS), 0}, one_block = {dim3(1), dim3(GMG_THREADS), 0};
@@ -248,7 +316,7 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
                l < last, (real *)tables, (unsigned *)(tables + s->bytes), s->pairs);
     if (s->has_rows)
       gmg_launch(e, "small levels", GMG_BY_KIND(L->A, rows_kernel), grid, *L->A, s->level[l], gmg_maps_of(L->prolong), s->swapped,
-                 (real)L->omega, (real_quad *)(tables + s->bytes + (size_t)s->blocks * words_of(s)), s->quads, s->blocks,
+                 (real)L->omega, (real_quad *)(tables + s->bytes + (size_t)s->blocks * words_bytes(s)), s->quads, s->blocks,
                  s->moves);
   }
   const gmg_operator *C = p->level[last].A;
@@ -256,14 +324,14 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
   if (s->inverse >= 0)
     gmg_launch(e, "small levels", invert, one_block, *C, s->level[last], s->swapped, s->singular, p->level[last].volume,
                (real *)tables, s->inverse);
-  return GMG_OK;
+  return s->exact >= 0 ? invert_exact(e, p, s, axis) : GMG_OK;
 }
 
 static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
 {
   static_assert(sizeof(fused_state) <= 4000, "kernel parameters are limited");
   const fused_state planned = plan(e, p);
-  return create_state(e, planned, table_bytes(&planned), state);
+  return create_state(e, planned, before_modes(&planned) + modes_bytes(&planned), state);
 }
 
 static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, int l, void *f, void *u, gmg_cycle_kind kind,
@@ -277,9 +345,12 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
      level. */
   c.numAttrs += gmg_early_attribute(gmg_device_of(e), attributes + c.numAttrs);
   const int zero = start == GMG_FROM_ZERO || l + 1 == s->levels; /* the coarsest grid is solved from zero */
-  const cudaError_t error = cudaLaunchKernelEx(&c, kernel_of(s), *s, l, (const scalar *)f, (scalar *)u, (int)kind, zero);
+  const kernel run = kernel_of(s, s->exact > l);
+  const cudaError_t error = cudaLaunchKernelEx(&c, run, *s, l, (const scalar *)f, (scalar *)u, (int)kind, zero);
   gmg_cuda_note(gmg_device_of(e), error, "small levels");
 }
+
+extern "C" int R(gmg_fused_levels_exact)(const void *state) { return ((const fused_state *)state)->exact; }
 
 extern "C" const gmg_bottom_ops R(gmg_fused_levels_cuda) = {
     .name = "fused levels", .fits = fits,

@@ -33,17 +33,17 @@ enum { LAST = 16 };
 /* The data of a level that sweeps read, in registers. */
 typedef struct {
   real x, y, z, keep;
-  int line, plane, blocks;
+  int line, plane, shared;
   int half;
   unsigned incoming[2]; /* bytes that arrive with each colour, in the order of own_pair */
   unsigned late;        /* bytes that arrive after the last step */
 } own_level;
 
-static __device__ __forceinline__ own_level load_level(const small_level &L, int first)
+template <int shared> static __device__ __forceinline__ own_level load_level(const small_level &L, int first)
 {
   const own_planes &own = planes_of_level[L.number];
   return {in_register(L.coupling[0]), in_register(L.coupling[1]), in_register(L.coupling[2]), in_register(L.keep),
-          in_register(L.line),        in_register(L.plane),       in_register(L.blocks),      L.half,
+          L.line,        in_register(L.plane),       shared || in_register(is_shared<0>(L)), L.half,
           {own.incoming[first], own.incoming[1 - first]}, own.late[1 - first]};
 }
 
@@ -96,7 +96,7 @@ static __device__ __forceinline__ own_pair load_pair(const small_level &L, const
     if (word & GOES_ABOVE) own.above[h] = address_in(own.place[h] - beyond[1], above);
     own.u[h] = *own.place[h], own.f[h] = memory[L.f + colour * L.inner + own.q];
     own.relax[h] = rows ? own.along[h].w : tables[L.relax + class_of];
-    own.diag[h] = rows ? own.along[h].z : tables[L.diag + class_of];
+    if (rows) own.diag[h] = own.along[h].z;
   }
   return own;
 }
@@ -169,22 +169,25 @@ static __device__ __forceinline__ void relax(const own_level &L, int sweeps, own
         own.u[h] = u;
         store_relaxed<beyond_walls>(own, h, *step);
       }
-      end_step(L.blocks, L.incoming[h], step);
+      end_step(L.shared, L.incoming[h], step);
     }
-  if (beyond_walls < SEAMS || L.blocks == 1) return;
+  if (beyond_walls < SEAMS || !L.shared) return;
   if (own.busy) send_late(own, 1, *step);
-  end_step(L.blocks, L.late, step);
+  end_step(L.shared, L.late, step);
 }
 
 /* Stores the residual of a thread's pair. If residuals are restricted by averaging, stores the sum over the pair. */
 template <int beyond_walls, int rows>
-static __device__ __forceinline__ void residual(const small_level &L, const own_level &now, const own_pair &own, scalar *r)
+static __device__ __forceinline__ void residual(const small_level &L, const own_level &now, const own_pair &own, const real *tables,
+                                                const unsigned *words, scalar *r)
 {
   scalar part[2] = {0, 0};
   if (!own.busy) return;
+  const unsigned word = rows ? 0 : words[L.words + own.q];
 #pragma unroll
   for (int h = 0; h < 2; h++) {
-    part[h] = own.f[h] - (own.diag[h] * own.u[h] - neighbour_sum<beyond_walls, rows>(now, own, h));
+    const real diag = rows ? own.diag[h] : tables[L.diag + (word >> (own.odd ^ h ? SECOND_CLASS : CLASS) & 31)];
+    part[h] = own.f[h] - (diag * own.u[h] - neighbour_sum<beyond_walls, rows>(now, own, h));
     if (!L.averaged && own.exists[h]) r[h * L.inner + own.q] = part[h]; /* h is the colour: [0] has colour 0 */
   }
   if (L.averaged) r[own.q] = part[0] + part[1];

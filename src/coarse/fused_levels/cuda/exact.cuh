@@ -1,0 +1,98 @@
+/* The exact level of the fused levels: the first one that is small enough for its inverse. A cycle goes no further down, because a
+   product with the inverse takes less time than the coarser levels. Every block of the cluster has some rows of the inverse in its
+   shared memory. Only where coefficients are constant: then the inverse is V^T (1 / eigenvalues) V W, with the modes V of the axes
+   (coarse/tensor/modes.h) and the control volumes W. Included by kernels.cuh. */
+#ifndef GMG_COARSE_FUSED_LEVELS_CUDA_EXACT_H
+#define GMG_COARSE_FUSED_LEVELS_CUDA_EXACT_H
+
+#include "coarsest.cuh"
+
+#include <cuda_pipeline.h>
+
+/* --- its inverse ------------------------------------------------------------------------------------------------------- */
+
+/* The modes of the axes, in the kernel's order: eigenvalues [n]; control volumes [n]; eigenvectors [n][n], a mode in each row. */
+typedef struct {
+  const double *value[3], *volume[3], *vector[3];
+} level_modes;
+
+/* Row blockIdx.x of the inverse. Rows are in natural order, columns in the order of f. It has no mode of eigenvalue 0: that is a
+   constant, so the inverse removes the mean from f and from u. least: smaller eigenvalues are 0. */
+static __global__ void __launch_bounds__(GMG_THREADS)
+    exact_kernel(small_level L, level_modes m, double shift, double least, unsigned pitch, real *to)
+{
+  __shared__ double t[2][MAX_CELLS_EXACT];
+  const int n = L.n[0] * L.n[1] * L.n[2], stride[3] = {1, L.n[0], L.n[0] * L.n[1]};
+  const cell_place own = cell_of(L, (int)blockIdx.x);
+  for (int c = (int)threadIdx.x; c < n; c += GMG_THREADS) {
+    double eigenvalue = shift, value = 1;
+    for (int a = 0; a < 3; a++) {
+      const int mode = c / stride[a] % L.n[a];
+      eigenvalue += m.value[a][mode], value *= m.vector[a][mode * L.n[a] + own.at[a]];
+    }
+    t[0][c] = eigenvalue > least ? value / eigenvalue : 0;
+  }
+  for (int a = 0; a < 3; a++) { /* from modes to unknowns, axis by axis */
+    const double *const from = t[a % 2];
+    __syncthreads();
+    for (int c = (int)threadIdx.x; c < n; c += GMG_THREADS) {
+      const int i = c / stride[a] % L.n[a], first = c - i * stride[a];
+      double sum = 0;
+      for (int mode = 0; mode < L.n[a]; mode++) sum += m.vector[a][mode * L.n[a] + i] * from[first + mode * stride[a]];
+      t[1 - a % 2][c] = m.volume[a][i] * sum;
+    }
+  }
+  __syncthreads();
+  for (int c = (int)threadIdx.x; c < n; c += GMG_THREADS) to[blockIdx.x * pitch + cell_of(L, c).inner] = (real)t[1][c];
+}
+
+/* --- its solution ------------------------------------------------------------------------------------------------------ */
+
+/* The block's rows of the inverse, in shared memory. */
+static __device__ __forceinline__ real_quad *own_inverse(const fused_state &s)
+{
+  extern __shared__ double shared[];
+  return (real_quad *)((char *)shared + s.bytes + words_bytes(&s) + rows_bytes(&s));
+}
+
+/* Begins to load the quads of the inverse that the same thread will read. */
+static __device__ __forceinline__ void begin_inverse(const fused_state &s)
+{
+  real_quad *const inverse = own_inverse(s);
+  const real_quad *const from = (const real_quad *)(s.tables + before_inverse(&s) + blockIdx.x * inverse_bytes(&s));
+#pragma unroll 1
+  for (unsigned row = threadIdx.x / 32; row < s.rows; row += THREADS / 32)
+#pragma unroll 1
+    for (unsigned c = row * (s.pitch / 4) + threadIdx.x % 32; c < (row + 1) * (s.pitch / 4); c += 32)
+#pragma unroll
+      for (unsigned b = 0; b < sizeof *from / sizeof(int4); b++)
+        __pipeline_memcpy_async((int4 *)(inverse + c) + b, (const int4 *)(from + c) + b, sizeof(int4));
+  __pipeline_commit();
+}
+
+/* u = inverse f on the exact level. A warp computes a row, and sends the value to all blocks. All of them have f. */
+static __device__ __forceinline__ void solve_exactly(const fused_state &s, const small_level &L, scalar *memory, unsigned *step)
+{
+  const real_quad *const inverse = own_inverse(s);
+  const unsigned n = (unsigned)(L.n[0] * L.n[1] * L.n[2]), lane = threadIdx.x % 32;
+  const scalar *const f = memory + L.f;
+  __pipeline_wait_prior(0);
+#pragma unroll 1
+  for (unsigned row = threadIdx.x / 32; row < s.rows; row += THREADS / 32) {
+    const unsigned number = blockIdx.x * s.rows + row;
+    const int place = cell_of(L, (int)number).place;
+    scalar sum = 0;
+#pragma unroll 4
+    for (unsigned c = lane; c < s.pitch / 4; c += 32) {
+      const real_quad w = inverse[row * (s.pitch / 4) + c];
+      const scalar *const x = f + 4 * c;
+      sum += (w.x * x[0] + w.y * x[1]) + (w.z * x[2] + w.w * x[3]);
+    }
+    sum = lanes_sum<32>(sum);
+    if (number < n && lane < (unsigned)s.blocks)
+      send(address_in(memory + L.u + place, (int)lane), sum, address_in(arrivals, (int)lane), *step);
+  }
+  end_step(1, n * (unsigned)sizeof(scalar), step);
+}
+
+#endif
