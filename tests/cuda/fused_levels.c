@@ -65,7 +65,7 @@ static int has_odd_seam(const gmg_solver *s)
   return odd;
 }
 
-/* The level that the fused levels solve by its inverse, or the coarsest. */
+/* The level that the fused levels solve by its inverse if a cycle begins above it, or the coarsest. */
 static int last_visited(const gmg_solver *s)
 {
   const gmg_bottom *b = &s->mg.bottom;
@@ -144,7 +144,7 @@ static int compare(const char *name, gmg_context *c, const gmg_problem *p, const
   const int last = some ? last_visited(s) : 0;
   const gmg_bottom dense = some && last < s->levels - 1 ? dense_on(s, last, s->singular, &exact) : s->coarsest_bottom;
   for (int l = s->mg.bottom.level; some && l < s->levels; l++) {
-    const gmg_bottom *bottom = l <= last ? &dense : &s->coarsest_bottom;
+    const gmg_bottom *bottom = l < last ? &dense : &s->coarsest_bottom;
     const size_t n = s->level[l].A.cells;
     double *f = field(n, 71), *u = field(n, 72);
     if (s->singular) take_mean(s->levels_exec, &s->level[l].A, f);

@@ -8,22 +8,6 @@
 
 enum { SWEEPS_WITHOUT_INVERSE = 64 };
 
-typedef struct {
-  int at[3], place, inner; /* place: position in u; inner: position in f */
-} cell_place;
-
-static __device__ __forceinline__ cell_place cell_at(const small_level &L, int i, int j, int k)
-{
-  const int colour = (i + j + k) & 1, pair = (k * L.n[1] + j) * L.half + (i >> 1);
-  return {{i, j, k}, colour * (int)L.colour + entry_of(L, {i >> 1, j, k}), colour * (int)L.inner + pair};
-}
-
-static __device__ __forceinline__ cell_place cell_of(const small_level &L, int c)
-{
-  const int line = c / L.n[0], k = line / L.n[1];
-  return cell_at(L, c - line * L.n[0], line - k * L.n[1], k);
-}
-
 /* Sum over the neighbours of an unknown: coupling times value. */
 static __device__ __forceinline__ scalar neighbour_sum(const small_level &L, const cell_place &c, const scalar *x)
 {
@@ -137,8 +121,8 @@ static __device__ __forceinline__ void solve_coarsest(const fused_state &s, cons
   if (s.inverse >= 0 && *inverse != 0) {
     solve_by_inverse(L, inverse + 1, f, u);
   } else if (rows) {
-    own_pair own = load_pair<beyond_walls, rows>(L, tables, words, quads, 0, memory);
-    relax<beyond_walls, rows>(load_level<0>(L, 0), SWEEPS_WITHOUT_INVERSE, own, step);
+    own_pair own = load_pair<beyond_walls, rows>(L, tables, words, quads, 0, 1, memory);
+    relax<beyond_walls, rows>(load_level<0>(L, 0), SWEEPS_WITHOUT_INVERSE, 1, own, step);
   } else {
     for (unsigned c = threadIdx.x; c < 2 * L.colour; c += THREADS) r[c] = 0; /* zeros around the direction */
     __syncthreads();

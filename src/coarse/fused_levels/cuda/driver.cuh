@@ -24,7 +24,7 @@ template <class State> static gmg_status create_state(gmg_exec *e, const State &
 /* --- the cycle -------------------------------------------------------------------------------------------------------- */
 
 /* A cycle from level `first` to level `last`, without recursion.
-   - presmooth_restrict(l) computes the right-hand side of level l + 1, and sets u to zero there.
+   - presmooth_restrict(l, from_zero) computes the right-hand side of level l + 1. from_zero: u of level l is 0.
    - solve_coarsest() solves on level `last`.
    - prolong_postsmooth(l) corrects level l from level l + 1. */
 template <class Down, class Coarsest, class Up>
@@ -34,9 +34,9 @@ static __device__ __forceinline__ void run_cycle(int first, int last, int kind, 
   unsigned f_cycles = 0, w_cycles = 0, again = 0; /* one bit per level: its cycle; whether level l + 1 is on its second visit */
   int l = first, now = kind;
   for (;;) {
-    for (; l < last; l++) {
+    for (int from_zero = 0; l < last; l++, from_zero = 1) {
       const unsigned bit = 1u << l;
-      presmooth_restrict(l);
+      presmooth_restrict(l, from_zero);
       f_cycles = now == GMG_CYCLE_F ? f_cycles | bit : f_cycles & ~bit;
       w_cycles = now == GMG_CYCLE_W ? w_cycles | bit : w_cycles & ~bit;
       again &= ~bit;

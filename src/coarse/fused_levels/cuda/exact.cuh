@@ -16,19 +16,19 @@ typedef struct {
   const double *value[3], *volume[3], *vector[3];
 } level_modes;
 
-/* Row blockIdx.x of the inverse. Rows are in natural order, columns in the order of f. It has no mode of eigenvalue 0: that is a
-   constant, so the inverse removes the mean from f and from u. least: smaller eigenvalues are 0. */
+/* Row blockIdx.x of the inverse, in natural order. It has no mode of eigenvalue 0: that is a constant, so the inverse removes the
+   mean from f and from u. least: smaller eigenvalues are 0. */
 static __global__ void __launch_bounds__(GMG_THREADS)
     exact_kernel(small_level L, level_modes m, double shift, double least, unsigned pitch, real *to)
 {
   __shared__ double t[2][MAX_CELLS_EXACT];
   const int n = L.n[0] * L.n[1] * L.n[2], stride[3] = {1, L.n[0], L.n[0] * L.n[1]};
-  const cell_place own = cell_of(L, (int)blockIdx.x);
+  const int row = (int)blockIdx.x, line = row / L.n[0], own[3] = {row - line * L.n[0], line % L.n[1], line / L.n[1]};
   for (int c = (int)threadIdx.x; c < n; c += GMG_THREADS) {
     double eigenvalue = shift, value = 1;
     for (int a = 0; a < 3; a++) {
       const int mode = c / stride[a] % L.n[a];
-      eigenvalue += m.value[a][mode], value *= m.vector[a][mode * L.n[a] + own.at[a]];
+      eigenvalue += m.value[a][mode], value *= m.vector[a][mode * L.n[a] + own[a]];
     }
     t[0][c] = eigenvalue > least ? value / eigenvalue : 0;
   }
@@ -43,7 +43,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     }
   }
   __syncthreads();
-  for (int c = (int)threadIdx.x; c < n; c += GMG_THREADS) to[blockIdx.x * pitch + cell_of(L, c).inner] = (real)t[1][c];
+  for (int c = (int)threadIdx.x; c < n; c += GMG_THREADS) to[row * (int)pitch + c] = (real)t[1][c];
 }
 
 /* --- its solution ------------------------------------------------------------------------------------------------------ */
@@ -52,7 +52,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 static __device__ __forceinline__ real_quad *own_inverse(const fused_state &s)
 {
   extern __shared__ double shared[];
-  return (real_quad *)((char *)shared + s.bytes + words_bytes(&s) + rows_bytes(&s));
+  return (real_quad *)((char *)shared + tables_bytes(&s, 1) + words_bytes(&s) + rows_bytes(&s));
 }
 
 /* Begins to load the quads of the inverse that the same thread will read. */
@@ -70,29 +70,36 @@ static __device__ __forceinline__ void begin_inverse(const fused_state &s)
   __pipeline_commit();
 }
 
-/* u = inverse f on the exact level. A warp computes a row, and sends the value to all blocks. All of them have f. */
-static __device__ __forceinline__ void solve_exactly(const fused_state &s, const small_level &L, scalar *memory, unsigned *step)
+/* Four values of f. */
+struct alignas(16) value_quad {
+  scalar x, y, z, w;
+};
+
+/* u = inverse f on the exact level. Every block computes some rows, and sends them to all. */
+static __device__ __forceinline__ void solve_exactly(const fused_state &s, const small_level &L, scalar *memory)
 {
   const real_quad *const inverse = own_inverse(s);
-  const unsigned n = (unsigned)(L.n[0] * L.n[1] * L.n[2]), lane = threadIdx.x % 32;
-  const scalar *const f = memory + L.f;
+  const int n = L.n[0] * L.n[1] * L.n[2], begin = (int)(blockIdx.x * s.rows), rows = min((int)s.rows, n - begin);
+  const int quads = (int)s.pitch / 4, lane = (int)threadIdx.x % 32;
+  const value_quad *const f = (const value_quad *)(memory + s.exact_f);
+  scalar *const u = memory + s.exact_f + s.pitch; /* in natural order */
   __pipeline_wait_prior(0);
 #pragma unroll 1
-  for (unsigned row = threadIdx.x / 32; row < s.rows; row += THREADS / 32) {
-    const unsigned number = blockIdx.x * s.rows + row;
-    const int place = cell_of(L, (int)number).place;
+  for (int row = (int)threadIdx.x / 32; row < rows; row += THREADS / 32) {
     scalar sum = 0;
 #pragma unroll 4
-    for (unsigned c = lane; c < s.pitch / 4; c += 32) {
-      const real_quad w = inverse[row * (s.pitch / 4) + c];
-      const scalar *const x = f + 4 * c;
-      sum += (w.x * x[0] + w.y * x[1]) + (w.z * x[2] + w.w * x[3]);
+    for (int c = lane; c < quads; c += 32) {
+      const real_quad w = inverse[row * quads + c];
+      const value_quad x = f[c];
+      sum += (w.x * x.x + w.y * x.y) + (w.z * x.z + w.w * x.w);
     }
     sum = lanes_sum<32>(sum);
-    if (number < n && lane < (unsigned)s.blocks)
-      send(address_in(memory + L.u + place, (int)lane), sum, address_in(arrivals, (int)lane), *step);
+    if (lane == 0) u[begin + row] = sum;
   }
-  end_step(1, n * (unsigned)sizeof(scalar), step);
+  gather(s.blocks, u, begin, rows, n);
+#pragma unroll 1
+  for (int c = (int)threadIdx.x; c < n; c += THREADS) memory[L.u + cell_of(L, c).place] = u[c];
+  __syncthreads();
 }
 
 #endif

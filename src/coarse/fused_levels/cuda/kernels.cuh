@@ -46,7 +46,7 @@ static __device__ __forceinline__ void begin_cycle(const fused_state &s, const s
                                                    const scalar *global_u, int from_zero, real *tables, unsigned *words,
                                                    real_quad *quads, scalar *memory, unsigned *step)
 {
-  const unsigned of_tables = (unsigned)(s.bytes / sizeof(int4));
+  const unsigned of_tables = (unsigned)(s.bytes / sizeof(int4)), kept = (unsigned)(tables_bytes(&s, exact) / sizeof(int4));
   const unsigned of_words = s.pairs * (unsigned)sizeof(unsigned) / (unsigned)sizeof(int4);
   const unsigned of_rows = s.quads * (unsigned)sizeof(real_quad) / (unsigned)sizeof(int4);
   const unsigned zeros = (unsigned)((s.r * sizeof(scalar) + 15) / sizeof(int4));
@@ -55,13 +55,17 @@ static __device__ __forceinline__ void begin_cycle(const fused_state &s, const s
 #pragma unroll 1
     for (unsigned c = threadIdx.x; c < count; c += THREADS) __pipeline_memcpy_async((int4 *)to + c, from + c, sizeof *from);
   };
-  load(tables, known, of_tables);
+  load(tables, known, kept);
   load(words, known + of_tables + blockIdx.x * of_words, of_words);
+  load(planes_of_level, known + of_tables + blockIdx.x * of_words, sizeof planes_of_level / sizeof(int4));
   load(quads, known + of_tables + (unsigned)s.blocks * of_words + blockIdx.x * of_rows, of_rows);
   __pipeline_commit();
   prefetch_parameters(s);
   const global_pair mine = global_pair_of(L, s.at[L.number]);
   scalar f[2] = {0, 0}, u[2] = {0, 0};
+#pragma unroll 1
+  for (unsigned c = threadIdx.x; c < zeros; c += THREADS) ((int4 *)memory)[c] = make_int4(0, 0, 0, 0);
+  if (is_shared<exact>(L)) prepare_arrivals();
   gmg_wait_for_predecessor();
 #pragma unroll
   for (int b = 0; b < 2; b++) {
@@ -69,22 +73,18 @@ static __device__ __forceinline__ void begin_cycle(const fused_state &s, const s
     f[b] = __ldcg(global_f + mine.offset + b);
     if (!from_zero) u[b] = __ldcg(global_u + mine.offset + b);
   }
-  if (threadIdx.x < (unsigned)s.levels) find_own_planes(s.level[threadIdx.x], planes_of_level + threadIdx.x);
-#pragma unroll 1
-  for (unsigned c = threadIdx.x; c < zeros; c += THREADS) ((int4 *)memory)[c] = make_int4(0, 0, 0, 0);
-  if (is_shared<exact>(L)) prepare_arrivals();
-  cluster_sync(is_shared<exact>(L));
+  cluster_sync(is_shared<exact>(L)); /* while f is under way */
+  if (exact) begin_inverse(s);       /* behind f and the tables, which would have to wait for it */
 #pragma unroll
   for (int b = 0; b < 2; b++) {
     if (!mine.busy || b > mine.both) continue;
     memory[mine.f[b]] = f[b];
     if (!from_zero) memory[mine.u[b]] = u[b];
   }
-  __pipeline_wait_prior(0);
+  __pipeline_wait_prior(exact);
   __syncthreads();
-  if (exact) begin_inverse(s); /* not before f and the tables are there, which would have to wait */
   if (from_zero) return;
-  const own_pair own = load_pair<beyond_walls, 0>(L, tables, words, NULL, 0, memory);
+  const own_pair own = load_pair<beyond_walls, 0>(L, tables, words, NULL, 0, 0, memory);
   store_unknown(own, 0, *step), store_unknown(own, 1, *step);
   end_step(is_shared<exact>(L), planes_of_level[L.number].incoming[0] + planes_of_level[L.number].incoming[1], step);
 }
@@ -96,16 +96,19 @@ static __global__ void __launch_bounds__(THREADS, 1)
 {
   extern __shared__ double shared[];
   real *const tables = (real *)shared;
-  unsigned *const words = (unsigned *)((char *)shared + s.bytes);
+  unsigned *const words = (unsigned *)((char *)shared + tables_bytes(&s, exact));
   real_quad *const quads = (real_quad *)(words + s.pairs);
-  scalar *const memory = (scalar *)((real *)(quads + s.quads) + s.rows * s.pitch);
+  scalar *const memory = (scalar *)((char *)(quads + s.quads) + (exact ? inverse_bytes(&s) : 0));
   const int last = exact ? s.exact : s.levels - 1;
   unsigned step = 0;
   begin_cycle<beyond_walls, exact>(s, s.level[start], f, u, from_zero, tables, words, quads, memory, &step);
   run_cycle(
-      start, last, cycle, [&](int l) { presmooth_restrict<beyond_walls, rows, exact>(s, l, tables, words, quads, memory, &step); },
+      start, last, cycle,
+      [&](int l, int from_zero) {
+        presmooth_restrict<beyond_walls, rows, exact>(s, l, from_zero, tables, words, quads, memory, &step);
+      },
       [&] {
-        if (exact) solve_exactly(s, s.level[last], memory, &step);
+        if (exact) solve_exactly(s, s.level[last], memory);
         else solve_coarsest<beyond_walls, rows>(s, s.level[last], tables, words, quads, memory, &step);
       },
       [&](int l) { prolong_postsmooth<beyond_walls, rows, exact>(s, l, tables, words, quads, memory, &step); });

@@ -3,12 +3,10 @@
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_LEGS_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_LEGS_H
 
+#include "gather.cuh"
 #include "relax.cuh"
 
 /* --- downward leg ---------------------------------------------------------------------------------------------------- */
-
-/* Threads that compute a restricted value together. One thread would spend most of its time waiting for what it loads. */
-enum { LANES = 4 };
 
 /* The share of a lane in the restricted residual at (I, J, K) of the next coarser level: every fourth plane. Some of the planes
    read may be stored in another block. */
@@ -56,14 +54,16 @@ static __device__ __forceinline__ scalar averaged(const small_level &L, const sc
   return (real)0.125 * ((at[0] + at[L.half]) + (up[0] + up[L.half]));
 }
 
-/* Computes f of the next coarser level, and sets its u to zero. A block computes the coarse planes that begin within its own
-   planes. */
+/* Computes f of the next coarser level and, if its smoothing needs them, zeros in u. Blocks share both levels or none. A block
+   computes the coarse planes that begin within its own planes. */
 template <int beyond_walls, int shared>
 static __device__ __forceinline__ void restrict_residual(const small_level &L, const small_level &C, const real *tables,
                                                          scalar *memory, const scalar *r)
 {
+  if (!begins_fresh<beyond_walls>(C)) {
 #pragma unroll 1
-  for (unsigned c = threadIdx.x; c < 2 * C.colour; c += THREADS) memory[C.u + c] = 0;
+    for (unsigned c = threadIdx.x; c < 2 * C.colour; c += THREADS) memory[C.u + c] = 0;
+  }
   if (L.averaged) __syncthreads();
   else cluster_sync(is_shared<shared>(L));
   const int begin = begin_of(L), end = begin + planes_of(L), most = C.n[2];
@@ -76,26 +76,28 @@ static __device__ __forceinline__ void restrict_residual(const small_level &L, c
     if (!L.averaged)
       for (int d = 1; d < LANES; d *= 2) value += __shfl_xor_sync(~0u, value, d);
     if (!exists) return;
+    if (lane > 0) return;
     scalar *const place = memory + C.f + colour * C.inner + ((K - owner * C.depth) * C.n[1] + at.j) * C.half + at.p;
-    if (is_shared<shared>(L) && C.blocks == 1) {
-#pragma unroll 1
-      for (int b = lane; b < L.blocks; b += LANES) store_at(address_in(place, b), value);
-    } else if (lane == 0 && is_shared<shared>(L)) store_at(address_in(place, owner), value);
-    else if (lane == 0) *place = value;
+    if (is_shared<shared>(L)) store_at(address_in(place, owner), value);
+    else *place = value;
   });
-  cluster_sync(is_shared<shared>(L));
+  cluster_sync(shared ? !L.restricts_alone : L.blocks > 1);
 }
 
+/* from_zero: u is 0, though memory may hold other values. */
 template <int beyond_walls, int rows, int shared>
-static __device__ __forceinline__ void presmooth_restrict(const fused_state &s, int l, const real *tables, const unsigned *words,
-                                                          const real_quad *quads, scalar *memory, unsigned *step)
+static __device__ __forceinline__ void presmooth_restrict(const fused_state &s, int l, int from_zero, const real *tables,
+                                                          const unsigned *words, const real_quad *quads, scalar *memory,
+                                                          unsigned *step)
 {
   const small_level &L = s.level[l], &C = s.level[l + 1];
   const own_level now = load_level<shared>(L, 0);
-  own_pair own = load_pair<beyond_walls, rows>(L, tables, words, quads, 0, memory);
-  relax<beyond_walls, rows>(now, L.pre, own, step);
+  const int fresh = from_zero && begins_fresh<beyond_walls>(L);
+  own_pair own = load_pair<beyond_walls, rows>(L, tables, words, quads, 0, fresh, memory);
+  relax<beyond_walls, rows>(now, L.pre, fresh, own, step);
   residual<beyond_walls, rows>(L, now, own, tables, words, memory + s.r);
-  restrict_residual<beyond_walls, shared>(L, C, tables, memory, memory + s.r);
+  if (is_shared<shared>(L) && C.blocks == 1) gather_restricted<beyond_walls, shared>(s, L, C, tables, memory);
+  else restrict_residual<beyond_walls, shared>(L, C, tables, memory, memory + s.r);
 }
 
 /* --- upward leg ------------------------------------------------------------------------------------------------------ */
@@ -126,7 +128,7 @@ static __device__ __forceinline__ coarse_planes gather_planes(const small_level 
   return {room, from, count * C.plane, 0};
 }
 
-/* Adds to a pair the correction from the next coarser level. */
+/* Adds to a pair the correction from the next coarser level. Along axis 0 its unknowns read three columns. */
 template <int beyond_walls>
 static __device__ __forceinline__ void prolong(const small_level &L, const small_level &C, const real *tables,
                                                const coarse_planes &from, own_pair &own)
@@ -136,17 +138,15 @@ static __device__ __forceinline__ void prolong(const small_level &L, const small
   const pair_place place = place_of(L, own.q);
   const int plane_of_pair = begin_of(L) + place.k, J = ints[t.first[1] + place.j], K = ints[t.first[2] + plane_of_pair];
   const real *const wy = tables + t.weight[1] + place.j * MAX_TAPS, *const wz = tables + t.weight[2] + plane_of_pair * MAX_TAPS;
-  real x[2][2];
-  scalar sum[2] = {0, 0};
-  int column[2][2]; /* for lines with even j + k; in the other lines the colours are swapped */
+  const real_quad *const wx = (const real_quad *)tables + t.pairs + 2 * place.p;
+  const real_quad x[2] = {wx[own.odd], wx[!own.odd]};
+  int column[2][3]; /* for lines with even or odd j + k */
+  scalar sum[3] = {0, 0, 0};
 #pragma unroll
-  for (int h = 0; h < 2; h++) {
-    const int i = own.exists[h] ? 2 * place.p + (own.odd ^ h) : 0, I = ints[t.first[0] + i];
-#pragma unroll
-    for (int m = 0; m < 2; m++) { /* the second weight is 0 if the row has one column */
-      const int at = wrapped<beyond_walls>(t.taps[0] > 1 ? I + m : I, C.n[0]);
-      x[h][m] = tables[t.weight[0] + i * MAX_TAPS + m], column[h][m] = at;
-    }
+  for (int m = 0; m < 3; m++) { /* where the weights are 0, any column may be read */
+    const int i = (int)x[0].w + m, wraps = beyond_walls && L.ends[0] & GMG_WRAPS;
+    const int at = wraps ? wrapped<beyond_walls>(i, C.n[0]) : min(i, C.n[0] - 1);
+    column[0][m] = (at & 1) * from.colour + (at >> 1), column[1][m] = (~at & 1) * from.colour + (at >> 1);
   }
 #pragma unroll
   for (int q = 0; q < 2; q++) {
@@ -160,13 +160,11 @@ static __device__ __forceinline__ void prolong(const small_level &L, const small
         const scalar *const line = plane + (C.line ? j + 1 : 0) * C.half;
         const real w = wz[q] * wy[s];
 #pragma unroll
-        for (int h = 0; h < 2; h++)
-#pragma unroll
-          for (int m = 0; m < 2; m++)
-            sum[h] += w * (x[h][m] * line[((column[h][m] ^ odd) & 1) * from.colour + (column[h][m] >> 1)]);
+        for (int m = 0; m < 3; m++) sum[m] += w * line[odd ? column[1][m] : column[0][m]];
       }
   }
-  own.u[0] += own.exists[0] ? sum[0] : (scalar)0, own.u[1] += own.exists[1] ? sum[1] : (scalar)0;
+#pragma unroll
+  for (int h = 0; h < 2; h++) own.u[h] += own.exists[h] ? x[h].x * sum[0] + (x[h].y * sum[1] + x[h].z * sum[2]) : (scalar)0;
 }
 
 /* Adds to a pair the correction from the next coarser level, by weights that depend on the coefficients
@@ -210,7 +208,7 @@ static __device__ __forceinline__ void prolong_postsmooth(const fused_state &s, 
 {
   const small_level &L = s.level[l], &C = s.level[l + 1];
   const own_level now = load_level<shared>(L, s.reversed);
-  own_pair own = load_pair<beyond_walls, rows>(L, tables, words, quads, s.reversed, memory);
+  own_pair own = load_pair<beyond_walls, rows>(L, tables, words, quads, s.reversed, 0, memory);
   const coarse_planes from = gather_planes<beyond_walls>(L, C, tables, memory + C.u, memory + s.r);
   if (own.busy) {
     if (rows && L.moves >= 0) prolong_by_rows<beyond_walls>(L, C, tables, moves_of(s), from, own);
@@ -218,7 +216,7 @@ static __device__ __forceinline__ void prolong_postsmooth(const fused_state &s, 
     store_unknown(own, 0, *step), store_unknown(own, 1, *step);
   }
   end_step(now.shared, now.incoming[0] + now.incoming[1], step);
-  relax<beyond_walls, rows>(now, L.post, own, step);
+  relax<beyond_walls, rows>(now, L.post, 0, own, step);
 }
 
 #endif

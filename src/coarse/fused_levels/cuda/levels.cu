@@ -40,15 +40,16 @@ static void take_map(fused_state *s, const gmg_map map[3], const int axis[3], ta
   }
 }
 
-/* Whether residuals are averages of pairs along all axes, with equal weights, and no pair is split between blocks. */
-static int restricts_averages(const small_level *L, const gmg_map map[3])
+/* Whether residuals are averages of pairs along all axes, with equal weights, and no pair is split between blocks. gathers: it may
+   be split, because planes are gathered. */
+static int restricts_averages(const small_level *L, const gmg_map map[3], int gathers)
 {
   for (int a = 0; a < 3; a++) {
     const gmg_map *m = &map[a];
     if (m->width != 2 || m->pairs != GMG_PAIRS_AVERAGE) return 0;
     if (m->period != 1 || m->begin > 0 || m->end < m->rows || m->repeat[0][0] != m->repeat[0][1]) return 0;
   }
-  return L->blocks == 1 || L->depth % 2 == 0;
+  return gathers || L->blocks == 1 || L->depth % 2 == 0;
 }
 
 /* What is beyond the ends of an axis (GMG_WRAPS and so on). gmg_operator::mirrors is found from inner couplings, of which an axis
@@ -70,7 +71,8 @@ static int has_equal_couplings(const gmg_bottom_level *from, int a)
          (A->n[a] == 2 && gmg_axis_is_uniform(&from->axis[a]));
 }
 
-static void shape(small_level *L, const gmg_bottom_level *from, const int axis[3], int blocks)
+/* pairs: pairs of planes belong to one block */
+static void shape(small_level *L, const gmg_bottom_level *from, const int axis[3], int blocks, int pairs)
 {
   const gmg_operator *A = from->A;
   L->volume = 1;
@@ -84,7 +86,7 @@ static void shape(small_level *L, const gmg_bottom_level *from, const int axis[3
   L->plane = L->half * (L->n[1] > 1 ? L->n[1] + 2 : 1);
   L->blocks = A->cells > MAX_CELLS_ONE_BLOCK ? blocks : 1;
   L->depth = (L->n[2] + L->blocks - 1) / L->blocks;
-  if (L->blocks > 1) L->depth += L->depth % 2; /* keeps pairs of planes in one block */
+  if (L->blocks > 1 && pairs) L->depth += L->depth % 2;
   L->busy = (L->n[2] + L->depth - 1) / L->depth;
   L->colour = (unsigned)(L->plane * (L->depth + 2)), L->inner = (unsigned)(L->half * L->n[1] * L->depth);
   L->per_half = 1.f / (float)L->half, L->per_lines = 1.f / (float)L->n[1];
@@ -108,16 +110,35 @@ static int is_constant(const gmg_bottom_problem *p)
   return constant;
 }
 
-/* Chooses the exact level. The level before it is shared by the blocks: they have met when it begins. */
-static void choose_exact(const gmg_bottom_problem *p, fused_state *s)
+/* The first level that every block has as a whole, if blocks share the level before it, or -1. */
+static int first_whole(const gmg_bottom_problem *p, int blocks)
 {
-  int l = 1;
-  while (l < p->levels - 1 && p->level[l].A->cells > MAX_CELLS_EXACT) l++;
-  if (l >= p->levels - 1 || s->level[l - 1].blocks == 1) return;
+  int l = 0;
+  while (l < p->levels && p->level[l].A->cells > MAX_CELLS_ONE_BLOCK) l++;
+  return blocks > 1 && l > 0 && l < p->levels ? l : -1;
+}
+
+/* The exact level, or -1. Blocks share all finer levels. */
+static int exact_level(const gmg_bottom_problem *p, int whole)
+{
+  if (whole < 0 || whole == p->levels - 1 || p->level[whole].A->cells > MAX_CELLS_EXACT) return -1;
   for (int a = 0; a < 3; a++)
-    if (s->level[l].n[a] > MAX_AXIS_EXACT) return;
-  s->exact = l, s->rows = ((unsigned)p->level[l].A->cells + (unsigned)s->blocks - 1) / (unsigned)s->blocks;
-  s->pitch = (2 * s->level[l].inner + 3) / 4 * 4;
+    if (p->level[whole].A->n[a] > MAX_AXIS_EXACT) return -1;
+  return whole;
+}
+
+/* Lays out what the first whole level needs: planes of the level before; on an exact level the rows of its inverse, f and u. They
+   are behind `room`, because a block may receive planes while it uses that. Returns the space for all. */
+static unsigned lay_out_whole(fused_state *s, int whole, unsigned room)
+{
+  if (whole < 0) return room;
+  const int is_exact = whole == s->exact;
+  const small_level *C = &s->level[whole], *L = C - 1;
+  const unsigned size = (unsigned)(C->n[0] * C->n[1]), n = size * (unsigned)C->n[2], blocks = (unsigned)s->blocks;
+  s->gathered = s->r + (room + 3) / 4 * 4;
+  s->exact_f = s->gathered + (size * (unsigned)(is_exact ? L->n[2] : 2 * L->n[2]) + 3) / 4 * 4;
+  if (is_exact) s->rows = (n + blocks - 1) / blocks, s->pitch = (n + 3) / 4 * 4;
+  return s->exact_f + 2 * s->pitch - s->r;
 }
 
 /* Lays out the levels for the given number of blocks, in shared memory and in the tables. exact: whether there may be an exact
@@ -127,13 +148,16 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks, int exact)
   fused_state s = {};
   const int last = p->levels - 1;
   s.levels = p->levels, s.reversed = p->reversed, s.singular = p->singular, s.rtol = p->rtol, s.has_rows = !is_constant(p);
-  s.swapped = p->level[0].A->n[2] == 1, s.blocks = blocks, s.exact = -1;
+  s.swapped = p->level[0].A->n[2] == 1, s.blocks = blocks;
+  const int whole = first_whole(p, blocks);
+  s.exact = exact && !s.has_rows ? exact_level(p, whole) : -1;
   const int axis[3] = {0, s.swapped ? 2 : 1, s.swapped ? 1 : 2};
   unsigned room = MAX_CELLS_INVERSE;
+  s.pairs = sizeof planes_of_level / sizeof(unsigned);
   for (int l = 0; l < p->levels; l++) {
     const gmg_bottom_level *from = &p->level[l];
     small_level *L = &s.level[l];
-    shape(L, from, axis, blocks), L->number = l, L->pre = from->pre, L->post = from->post;
+    shape(L, from, axis, blocks, l + 1 != whole), L->number = l, L->pre = from->pre, L->post = from->post;
     if (L->ends[0] | L->ends[1] | L->ends[2]) s.beyond_walls = s.beyond_walls > IMAGES ? s.beyond_walls : IMAGES;
     if (l < last && (has_seam(*L, 0) | has_seam(*L, 1) | has_seam(*L, 2))) s.beyond_walls = SEAMS;
     s.at[l] = gmg_layout_32_of(gmg_layout_of(from->A));
@@ -142,8 +166,9 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks, int exact)
     L->around = take(&s, DIAGONAL_CLASSES / 3, sizeof(line_neighbours));
     if (l < last) {
       take_map(&s, from->restrict_, axis, &L->restrict_), take_map(&s, from->prolong, axis, &L->prolong);
+      L->prolong.pairs = take(&s, (size_t)(2 * L->half), sizeof(real_quad));
       L->halved = p->level[l + 1].A->n[axis[2]] < from->A->n[axis[2]];
-      L->averaged = restricts_averages(L, from->restrict_);
+      L->averaged = restricts_averages(L, from->restrict_, l + 1 == whole);
     }
     const int has_moves = s.has_rows && l < last && from->operator_dependent;
     L->rows = (int)s.quads, s.quads += s.has_rows ? QUADS * L->inner : 0;
@@ -154,20 +179,27 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks, int exact)
     const unsigned residual = 2 * (l < last ? L->inner : L->colour);
     room = residual > room ? residual : room;
   }
-  for (int l = 0; l < last; l++) room = find_gathering(&s.level[l], &s.level[l + 1], &p->level[l].prolong[axis[2]], room);
+  for (int l = 0; l < last; l++) {
+    small_level *L = &s.level[l], *C = L + 1;
+    room = find_gathering(L, C, &p->level[l].prolong[axis[2]], room);
+    const int fresh = s.beyond_walls < SEAMS && C->pre > 0;
+    L->restricts_alone = fresh && L->averaged && C->blocks > 1 && L->depth == 2 * C->depth && !L->gathers_planes;
+  }
   const size_t number = s.has_rows ? sizeof(inverse_number<1>) : sizeof(inverse_number<0>);
+  s.kept = (s.bytes + 15) / 16 * 16;
   s.inverse = 2 * s.level[last].inner <= MAX_CELLS_INVERSE ? take(&s, 1 + MAX_CELLS_INVERSE * INVERSE_PITCH, number) : -1;
   s.bytes = (s.bytes + 15) / 16 * 16, s.pairs = (s.pairs + 3) / 4 * 4;
   s.fields = (s.fields + 3) / 4 * 4, s.r = s.fields;
-  for (int l = 0; l < p->levels; l++) s.level[l].f = s.r, s.r += (2 * s.level[l].inner + 3) / 4 * 4; /* f is read by quads */
-  s.all = s.r + room;
-  if (exact && blocks > 1 && !s.has_rows) choose_exact(p, &s);
+  for (int l = 0; l < p->levels; l++) s.level[l].f = s.r, s.r += 2 * s.level[l].inner;
+  s.r = (s.r + 3) / 4 * 4;
+  s.all = s.r + lay_out_whole(&s, whole, room);
   return s;
 }
 
-static size_t memory_of(const fused_state *s)
+/* Bytes of shared memory. */
+static size_t memory_of(const fused_state *s, int exact)
 {
-  return s->bytes + words_bytes(s) + rows_bytes(s) + inverse_bytes(s) + s->all * sizeof(scalar);
+  return tables_bytes(s, exact) + words_bytes(s) + rows_bytes(s) + (exact ? inverse_bytes(s) : 0) + s->all * sizeof(scalar);
 }
 
 /* Bytes of the modes of the exact level. They follow the inverses. */
@@ -191,12 +223,12 @@ static kernel kernel_of(const fused_state *s, int exact)
 }
 
 /* The configuration of a launch of one cluster. */
-static cudaLaunchConfig_t config_of(const gmg_exec *e, const fused_state *s, int blocks, cudaLaunchAttribute *cluster)
+static cudaLaunchConfig_t config_of(const gmg_exec *e, const fused_state *s, int exact, int blocks, cudaLaunchAttribute *cluster)
 {
   cudaLaunchConfig_t c = {};
   cluster->id = cudaLaunchAttributeClusterDimension;
   cluster->val.clusterDim.x = (unsigned)blocks, cluster->val.clusterDim.y = cluster->val.clusterDim.z = 1;
-  c.gridDim = dim3((unsigned)blocks), c.blockDim = dim3(THREADS), c.dynamicSmemBytes = memory_of(s),
+  c.gridDim = dim3((unsigned)blocks), c.blockDim = dim3(THREADS), c.dynamicSmemBytes = memory_of(s, exact),
   c.stream = gmg_device_of(e)->stream;
   c.attrs = cluster, c.numAttrs = blocks > 1;
   return c;
@@ -212,7 +244,7 @@ static int fits_device(const gmg_exec *e, const fused_state *s, int exact)
   const auto kernel = kernel_of(s, exact);
   if (cudaFuncGetAttributes(&of, kernel) != cudaSuccess) return 0;
   const int room = d->max_shared - (int)of.sharedSizeBytes;
-  if (room < 0 || memory_of(s) > (size_t)room) return 0;
+  if (room < 0 || memory_of(s, exact) > (size_t)room) return 0;
   gmg_allow_shared(e, (const void *)kernel, (size_t)room); /* the same number for all solvers */
   if (s->blocks == 1) return 1;
   if (d->major < 9 || of.binaryVersion < 90 || of.ptxVersion < 90) return 0; /* PTX for an older device has no clusters */
@@ -220,7 +252,7 @@ static int fits_device(const gmg_exec *e, const fused_state *s, int exact)
     (void)cudaGetLastError();
     return 0;
   }
-  const cudaLaunchConfig_t c = config_of(e, s, s->blocks, &cluster);
+  const cudaLaunchConfig_t c = config_of(e, s, exact, s->blocks, &cluster);
   const cudaError_t error = cudaOccupancyMaxActiveClusters(&clusters, kernel, &c);
   (void)cudaGetLastError(); /* clears the error of a cluster size that the device does not support */
   return error == cudaSuccess && clusters > 0;
@@ -340,7 +372,7 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
   (void)p;
   const fused_state *s = (const fused_state *)state;
   cudaLaunchAttribute attributes[2];
-  cudaLaunchConfig_t c = config_of(e, s, s->level[l].blocks, attributes);
+  cudaLaunchConfig_t c = config_of(e, s, s->exact > l, s->level[l].blocks, attributes);
   /* The kernel reads the tables before it waits for its predecessor. They are older than the predecessor, which belongs to a finer
      level. */
   c.numAttrs += gmg_early_attribute(gmg_device_of(e), attributes + c.numAttrs);

@@ -2,7 +2,7 @@
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_TABLES_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_TABLES_H
 
-#include "cluster.cuh"
+#include "pairs.cuh"
 #include "stencil/transfer/prolong.h"
 
 /* Copies a map. Unless its columns wrap, the start of every row is shifted so that all its columns exist. */
@@ -15,6 +15,23 @@ static __device__ void prepare_map(const gmg_map &m, int wraps, real *tables, in
       const int old = at + t - from;
       tables[weight + r * MAX_TAPS + t] =
           t < m.width && old >= 0 && old < m.width ? gmg_at(m.weight, (size_t)r * m.width + old) : (real)0;
+    }
+  }
+}
+
+/* Copies pairs of rows of a map with at most two columns in a row. */
+static __device__ void prepare_pairs(const gmg_map &m, int wraps, real_quad *to)
+{
+  for (int p = (int)threadIdx.x; p < (m.rows + 1) / 2; p += (int)blockDim.x) {
+    const int from = wraps ? m.first[2 * p] : max(m.first[2 * p], 0);
+    for (int h = 0; h < 2; h++) {
+      const int r = 2 * p + h;
+      real w[3] = {0, 0, 0};
+      for (int t = 0; t < 3 && r < m.rows; t++) {
+        const int old = from + t - m.first[r];
+        if (old >= 0 && old < m.width) w[t] = gmg_at(m.weight, (size_t)r * m.width + old);
+      }
+      to[2 * p + h] = real_quad{w[0], w[1], w[2], (real)from};
     }
   }
 }
@@ -38,8 +55,12 @@ static __global__ void prepare_kernel(gmg_operator A, small_level L, gmg_maps re
                                       double omega, int has_rows, int transfers, real *tables, unsigned *words, unsigned stride)
 {
   __shared__ own_planes own;
-  words += blockIdx.x * stride + L.words;
-  if (threadIdx.x == 0) find_own_planes(L, &own);
+  words += blockIdx.x * stride;
+  if (threadIdx.x == 0) {
+    find_own_planes(L, &own);
+    ((own_planes *)words)[L.number] = own;
+  }
+  words += L.words;
   __syncthreads();
   for (int q = (int)threadIdx.x; q < pairs_of(L, own.planes); q += (int)blockDim.x) words[q] = word_of(L, own, q, (int)blockIdx.x);
   if (blockIdx.x > 0) return;
@@ -59,6 +80,7 @@ static __global__ void prepare_kernel(gmg_operator A, small_level L, gmg_maps re
     prepare_map(restrict_.m[a], L.ends[a] & GMG_WRAPS, tables, L.restrict_.first[a], L.restrict_.weight[a]);
     prepare_map(prolong.m[a], L.ends[a] & GMG_WRAPS, tables, L.prolong.first[a], L.prolong.weight[a]);
   }
+  if (transfers) prepare_pairs(prolong.m[0], L.ends[0] & GMG_WRAPS, (real_quad *)tables + L.prolong.pairs);
 }
 
 /* The row of A of the unknown at (i, j, k), along the kernel's axes. */
