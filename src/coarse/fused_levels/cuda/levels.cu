@@ -16,10 +16,8 @@ extern "C" {
 }
 
 /* Largest level that every block processes as a whole, and largest level that a cluster of 16 blocks shares. Times of a V cycle in
-   float on an H200, including all coarser levels:
-   - from 8^3: 9 us; from 16^3: 18 us; from 32^3: 29 us.
-   - if 8^3 is shared, too: 12, 20 and 31 us.
-   - with separate launches, 16^3 and 32^3 take 21 us each, without their coarser levels. */
+   float on an H100, including all coarser levels, cells with Dirichlet walls (18f44b1): from 16^3 14 us, from 32^3 24 us. With
+   separate launches, 16^3 and 32^3 take 21 us each on an H200, without their coarser levels. */
 enum { MAX_CELLS_ONE_BLOCK = 2048, MAX_CELLS_CLUSTER = 32768 };
 
 /* Reserves `count` entries of `size` bytes in the tables. Returns their position in units of `size`. */
