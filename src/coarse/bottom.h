@@ -46,8 +46,8 @@ typedef struct gmg_bottom_ops {
   gmg_status (*setup)(gmg_exec *e, const gmg_bottom_problem *p, void **state); /* allocates; the caller then calls update() */
   gmg_status (*update)(gmg_exec *e, const gmg_bottom_problem *p, void *state); /* recomputes the state after a change of operators,
                                                                                   weights or `singular` */
-  /* One cycle from the given level (0: the finest of the problem) to the coarsest. Computes u from f, which may be overwritten. The
-     coarsest grid is always solved from zero. */
+  /* One cycle from the given level (0: the finest of the problem) to the coarsest, or to a level that is solved exactly instead.
+     Computes u from f, which may be overwritten. The coarsest grid is always solved from zero. */
   void (*solve)(const gmg_exec *e, const gmg_bottom_problem *p, void *state, int level, void *f, void *u, gmg_cycle_kind kind,
                 gmg_start start);
 } gmg_bottom_ops;

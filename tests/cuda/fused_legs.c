@@ -134,6 +134,7 @@ static void residuals_in_the_pass(void **state)
         const int first = is_first_step(&downs[i]), in_float = type == GMG_F32;
         down_agrees(name, &b, &downs[i], s[g].can == 2 ? in_float && first : s[g].can == 3 ? in_float || first : s[g].can);
       }
+      if (s[g].can == 1) down_keeps_a_solution(name, &b, 1);
       end_both(&b);
     }
 }
@@ -160,6 +161,7 @@ static void residuals_in_packed_tiles(void **state)
     snprintf(name, sizeof name, "packed tiles, %zu x %zu x %zu, %s", p.n[0], p.n[1], p.n[2], s[g].shape.bc);
     both b = begin_both(&p, &q, name);
     for (int i = 0; i < DOWNS; i++) down_agrees(name, &b, &downs[i], s[g].can);
+    for (int steps = 1; s[g].can && steps < 3; steps++) down_keeps_a_solution(name, &b, steps);
     end_both(&b);
   }
 }

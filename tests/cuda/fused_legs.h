@@ -49,6 +49,21 @@ static inline void down_agrees(const char *name, const both *b, const down_case 
   end_twin(&f), end_twin(&u), end_twin(&got);
 }
 
+/* Checks that the downward leg begins with the guess: it keeps a solution, in whatever order blocks relax. */
+static inline void down_keeps_a_solution(const char *name, const both *b, int steps)
+{
+  const gmg_solver *s = b->solver[DEVICE];
+  const gmg_exec *e = s->levels_exec;
+  const gmg_level *L = &s->level[0];
+  twin u = begin_twin(b->solver[HOST]->levels_exec, e, L->A.cells, 94), f = begin_twin(e, e, L->A.cells, 0);
+  twin coarse = begin_twin(e, e, s->level[1].A.cells, 0);
+  gmg_operator_of(e, &L->A)->apply(e, &L->A, u.at[DEVICE], f.at[0]);
+  assert_int_equal(s->mg.fused[0]->presmooth_restrict(&L->view, s->mg.state[0], f.at[0], u.at[DEVICE], u.at[DEVICE], steps,
+                                                      GMG_FROM_CURRENT, L->restrict_, coarse.at[0]), 1);
+  same_twin(name, "solution after the leg", &u, 64);
+  end_twin(&u), end_twin(&f), end_twin(&coarse);
+}
+
 /* --- the leg up of a mixed cycle --------------------------------------------------------------------------------------- */
 
 /* A case of the upward leg, which updates a field in double: to the field plus the correction, or to the correction alone. */

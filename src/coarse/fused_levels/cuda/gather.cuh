@@ -7,12 +7,6 @@
 /* Threads that compute a restricted value together. One thread would spend most of its time waiting for what it loads. */
 enum { LANES = 4 };
 
-/* Whether relaxation from zero writes all of a level before it reads it. */
-template <int beyond_walls> static __device__ __forceinline__ int begins_fresh(const small_level &L)
-{
-  return beyond_walls < SEAMS && L.pre > 0;
-}
-
 /* The share of a lane in the residual at (I, J), restricted in plane k: every fourth line. If residuals are averages, r has pair
    sums. */
 template <int beyond_walls>
@@ -53,7 +47,7 @@ static __device__ __forceinline__ void gather_restricted(const fused_state &s, c
   /* of level L, restricted along the other axes. Another block may already send those of the next visit: the exact level has a
      round in between, and other levels have room for two visits */
   scalar *const planes = memory + s.gathered + (exact ? 0 : (rounds & 1) * L.n[2] * size);
-  if (!begins_fresh<beyond_walls>(C))
+  if (!begins_fresh(beyond_walls, &C))
     for (unsigned c = threadIdx.x; c < 2 * C.colour; c += THREADS) memory[C.u + c] = 0;
   __syncthreads();
 #pragma unroll 1

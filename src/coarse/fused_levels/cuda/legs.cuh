@@ -60,7 +60,7 @@ template <int beyond_walls, int shared>
 static __device__ __forceinline__ void restrict_residual(const small_level &L, const small_level &C, const real *tables,
                                                          scalar *memory, const scalar *r)
 {
-  if (!begins_fresh<beyond_walls>(C)) {
+  if (!begins_fresh(beyond_walls, &C)) {
 #pragma unroll 1
     for (unsigned c = threadIdx.x; c < 2 * C.colour; c += THREADS) memory[C.u + c] = 0;
   }
@@ -75,8 +75,7 @@ static __device__ __forceinline__ void restrict_residual(const small_level &L, c
     if (exists) value = L.averaged ? averaged(L, r, I, at.j, K) : restricted<beyond_walls, shared>(L, tables, r, I, at.j, K, lane);
     if (!L.averaged)
       for (int d = 1; d < LANES; d *= 2) value += __shfl_xor_sync(~0u, value, d);
-    if (!exists) return;
-    if (lane > 0) return;
+    if (!exists || lane > 0) return;
     scalar *const place = memory + C.f + colour * C.inner + ((K - owner * C.depth) * C.n[1] + at.j) * C.half + at.p;
     if (is_shared<shared>(L)) store_at(address_in(place, owner), value);
     else *place = value;
@@ -92,7 +91,7 @@ static __device__ __forceinline__ void presmooth_restrict(const fused_state &s, 
 {
   const small_level &L = s.level[l], &C = s.level[l + 1];
   const own_level now = load_level<shared>(L, 0);
-  const int fresh = from_zero && begins_fresh<beyond_walls>(L);
+  const int fresh = from_zero && begins_fresh(beyond_walls, &L);
   own_pair own = load_pair<beyond_walls, rows>(L, tables, words, quads, 0, fresh, memory);
   relax<beyond_walls, rows>(now, L.pre, fresh, own, step);
   residual<beyond_walls, rows>(L, now, own, tables, words, memory + s.r);

@@ -180,7 +180,7 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks, int exact)
   for (int l = 0; l < last; l++) {
     small_level *L = &s.level[l], *C = L + 1;
     room = find_gathering(L, C, &p->level[l].prolong[axis[2]], room);
-    const int fresh = s.beyond_walls < SEAMS && C->pre > 0;
+    const int fresh = begins_fresh(s.beyond_walls, C);
     L->restricts_alone = fresh && L->averaged && C->blocks > 1 && L->depth == 2 * C->depth && !L->gathers_planes;
   }
   const size_t number = s.has_rows ? sizeof(inverse_number<1>) : sizeof(inverse_number<0>);

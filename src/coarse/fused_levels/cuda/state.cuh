@@ -77,7 +77,7 @@ typedef struct {
   unsigned colour, inner;    /* strides from colour to colour: in u; in f and in a residual */
   float per_half, per_lines; /* 1 / half, 1 / lines of a plane */
   real coupling[3], keep;    /* keep: 1 - weight of the relaxation */
-  unsigned words;            /* position of the level's pair words (see CLASS below) among those of the block */
+  unsigned words;            /* position of the level's pair words (see CLASS in pairs.cuh) among those of the block */
   int relax, diag;           /* positions of [DIAGONAL_CLASSES] numbers in the tables: weight / diagonal; diagonal */
   int around;                /* position of [DIAGONAL_CLASSES / 3] line_neighbours in the tables */
   double volume;             /* sum of relative_volume() */
@@ -111,6 +111,12 @@ typedef struct {
   small_level level[GMG_BOTTOM_LEVELS];
   gmg_layout_32 at[GMG_BOTTOM_LEVELS]; /* layouts of the caller's fields, along the kernel's axes */
 } fused_state;
+
+/* Whether relaxation from zero writes all of a level before it reads it. */
+static __host__ __device__ __forceinline__ int begins_fresh(int beyond_walls, const small_level *L)
+{
+  return beyond_walls < SEAMS && L->pre > 0;
+}
 
 /* Bytes of the tables in shared memory; of a block's words, rows, moves and inverse; and of what precedes the moves and the
    inverses in the tables. exact: the cycle ends on the exact level */
