@@ -9,13 +9,13 @@
 static __host__ __device__ __forceinline__ int has_seam(const small_level &L, int a) { return L.ends[a] & GMG_WRAPS && L.n[a] % 2; }
 
 /* A block's own planes of a level. Computed at create, because a warp would spend more time on it than on a sweep. */
-typedef struct {
+struct alignas(16) own_planes {
   int begin, planes;
   unsigned incoming[2]; /* bytes that other blocks send in the step of a colour, for the two adjacent planes */
   unsigned late[2];     /* bytes of a colour that arrive across a seam, in the step after its own */
-} own_planes;
+};
 
-static __shared__ __align__(16) own_planes planes_of_level[GMG_BOTTOM_LEVELS];
+static __shared__ own_planes planes_of_level[GMG_BOTTOM_LEVELS];
 
 static __device__ __forceinline__ int first_plane(const small_level &L) { return L.blocks > 1 ? (int)blockIdx.x * L.depth : 0; }
 static __device__ __forceinline__ int count_planes(const small_level &L) { return max(min(L.n[2] - first_plane(L), L.depth), 0); }
