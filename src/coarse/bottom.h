@@ -27,6 +27,8 @@ typedef struct gmg_bottom_problem {
   int reversed;                              /* the sweeps after the correction relax the colours in reversed order */
   int singular;
   int is_symmetric;    /* the operators are, weighted by control volumes */
+  int is_free;         /* the smoother is not deterministic, so the sweeps only stand for its steps: a level may be solved exactly
+                          instead of visiting coarser ones */
   const char *penalty; /* for error texts: why the coarsest matrix may be singular in rounding; "": there is no reason. BORROWED */
   double rtol; /* tolerance of conjugate gradients on the coarsest grid: residual over right-hand side, in the norm of the inverse
                   diagonal */

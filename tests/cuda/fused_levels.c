@@ -57,6 +57,12 @@ static void relax_by_colours(const gmg_smoother_level *l, void *state, const voi
 }
 static const gmg_smoother_ops by_colours = {.sweep = relax_by_colours};
 
+/* Whether the asynchronous smoother runs freely. Its blocks then are not what the fused levels do. */
+static int is_free(const gmg_solver *s)
+{
+  return !(gmg_smoother_traits(&s->params, s->exec.threads) & GMG_SMOOTHER_DETERMINISTIC);
+}
+
 static int has_odd_seam(const gmg_solver *s)
 {
   int odd = 0;
@@ -98,7 +104,7 @@ static double *cycled(gmg_solver *s, int l, gmg_cycle_kind kind, int from_zero, 
   if (!bottom) gmg_bottom_solve(&s->mg, l, L->f, L->u, kind, from_zero ? GMG_FROM_ZERO : GMG_FROM_CURRENT);
   else {
     apart.bottom = *bottom;
-    if (has_odd_seam(s)) { /* red-black relaxation has another order there, and the asynchronous smoother has blocks */
+    if (is_free(s) || has_odd_seam(s)) { /* red-black relaxation has another order at a seam */
       for (int k = 0; k < s->levels; k++) apart.smoother[k] = &by_colours, apart.fused[k] = NULL, apart.legs[k] = &gmg_plain_legs;
     }
     if (from_zero) e->vector->fill(e, L->A.cells, 0, L->u);
@@ -189,7 +195,7 @@ static const struct {
 } variants[2][3] = {{{0, 1, 1, 0, 0, 0, 0}, {1, 2, 2, 0, 3, 0, 0}, {0, 0, 3, 0, 0, 0, 100}},
                     {{0, 1, 1, 0, 0, 100, 0}, {0, 2, 0, 1, 0, 1, 0}, {0, 0, 3, 0, 3, 100, 0}}};
 
-static void compare_boxes(const box *boxes, int count, const char *smoother, int on_faces)
+static void compare_boxes(const box *boxes, int count, const char *smoother, int on_faces, int deterministic)
 {
   gmg_context *c;
   assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
@@ -207,10 +213,10 @@ static void compare_boxes(const box *boxes, int count, const char *smoother, int
           void *const beta = values(&p, 1, variants[on_faces][v].jump, 75), *const sigma = values(&p, 0, 1e3, 76);
           if (on_faces) p.beta = beta;
           if (variants[on_faces][v].sigma) p.sigma = sigma;
-          q.smoother = gmg_smoother_by_name(smoother), q.deterministic = 1;
+          q.smoother = gmg_smoother_by_name(smoother), q.deterministic = deterministic;
           q.async.local_sweeps = 1, q.async.overlap = GMG_NONE; /* one sweep a step; symmetric cycles need no overlap */
           q.precision = GMG_PRECISION_SAME, q.coarse_rtol = type ? 1e-13 : 1e-6;
-          q.symmetric = variants[on_faces][v].symmetric, q.coarse_cells = variants[on_faces][v].many;
+          q.symmetric = deterministic && variants[on_faces][v].symmetric, q.coarse_cells = variants[on_faces][v].many;
           q.pre = count_or_none(variants[on_faces][v].pre), q.post = count_or_none(variants[on_faces][v].post);
           snprintf(name, sizeof name, "%s%zu x %zu x %zu %s, %s, %s, variant %d", on_faces ? "faces, " : "", n[0], n[1], n[2],
                    centering == GMG_CELL ? "cells" : "vertices", boxes[i].bc, type ? "double" : "float", v);
@@ -222,20 +228,27 @@ static void compare_boxes(const box *boxes, int count, const char *smoother, int
   gmg_context_destroy(c);
 }
 
-static void levels_agree(void **state) { (void)state, compare_boxes(boxes, COUNT(boxes), "red_black", 0); }
-static void levels_on_faces_agree(void **state) { (void)state, compare_boxes(boxes, COUNT(boxes), "red_black", 1); }
-static void odd_seams_agree(void **state) { (void)state, compare_boxes(odd_boxes, COUNT(odd_boxes), "async", 0); }
+static void levels_agree(void **state) { (void)state, compare_boxes(boxes, COUNT(boxes), "red_black", 0, 1); }
+static void levels_on_faces_agree(void **state) { (void)state, compare_boxes(boxes, COUNT(boxes), "red_black", 1, 1); }
+static void odd_seams_agree(void **state) { (void)state, compare_boxes(odd_boxes, COUNT(odd_boxes), "async", 0, 1); }
 
-/* An update reaches the tables of the fused levels. */
-static void updates_reach_them(void **state)
+/* With an exact level. */
+static void free_levels_agree(void **state)
+{
+  (void)state;
+  compare_boxes(boxes, COUNT(boxes), "async", 0, 0);
+  compare_boxes(odd_boxes, COUNT(odd_boxes), "async", 0, 0);
+}
+
+/* An update reaches the tables of the fused levels: with red_black the coarsest grid's inverse, with async the exact level's. */
+static void update_reaches_them(const char *smoother)
 {
   gmg_context *c;
   gmg_solver *s;
-  (void)state;
   assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
   gmg_problem p = make_problem(3, 48, 40, 32, GMG_CELL, "nnnnnn");
   gmg_params q = params_for_cycles();
-  q.smoother = gmg_smoother_by_name("red_black"), q.precision = GMG_PRECISION_SAME, q.coarse_rtol = 1e-13;
+  q.smoother = gmg_smoother_by_name(smoother), q.precision = GMG_PRECISION_SAME, q.coarse_rtol = 1e-13;
   assert_ok(c, gmg_solver_create(c, &p, &q, &s));
   static const double shifts[] = {5, 2e-13, 1e-8, 0, 400}; /* Cholesky factors of the second and third would lose their digits */
   for (int i = 0; i < 5; i++) {
@@ -252,7 +265,7 @@ static void updates_reach_them(void **state)
     double *a = cycled(s, l, GMG_CYCLE_V, 1, f, u, NULL), *b = cycled(s, l, GMG_CYCLE_V, 1, f, u, &dense);
     take_mean(s->levels_exec, A, a), take_mean(s->levels_exec, A, b); /* with a shift near 0 only rounding decides about the mean */
     const double d = apart(a, b, n);
-    print_message("shift %g: %g apart\n", p.shift, d);
+    print_message("%s, shift %g: %g apart\n", smoother, p.shift, d);
     assert_below(d, 1e-9 + (p.shift > 0 ? 1e-15 / p.shift : 0)); /* the accuracy of the inverse */
     free(f), free(u), free(a), free(b);
   }
@@ -260,11 +273,14 @@ static void updates_reach_them(void **state)
   gmg_context_destroy(c);
 }
 
+static void updates_reach_them(void **state) { (void)state, update_reaches_them("red_black"), update_reaches_them("async"); }
+
 int main(int argc, char **argv)
 {
   only(argc, argv);
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(levels_agree), cmocka_unit_test(levels_on_faces_agree),
-                                     cmocka_unit_test(odd_seams_agree), cmocka_unit_test(updates_reach_them)};
+                                     cmocka_unit_test(odd_seams_agree), cmocka_unit_test(free_levels_agree),
+                                     cmocka_unit_test(updates_reach_them)};
   return run_selected(tests);
 }

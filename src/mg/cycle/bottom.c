@@ -13,6 +13,7 @@ static int describe(const gmg_solver *s, int from, gmg_bottom_problem *p)
   const int count = s->levels - from;
   if (count > GMG_BOTTOM_LEVELS) return 0;
   *p = (gmg_bottom_problem){.levels = count, .coarse_kind = q->coarse, .reversed = s->symmetric, .singular = s->singular,
+                            .is_free = !(gmg_smoother_traits(q, s->exec.threads) & GMG_SMOOTHER_DETERMINISTIC),
                             .is_symmetric = !s->coefficients.asymmetry[0], .penalty = s->coefficients.penalty,
                             .rtol = q->coarse_rtol};
   for (int l = 0; l < count; l++) {

@@ -1,7 +1,8 @@
 /* The exact level of the fused levels: the first one that is small enough for its inverse. A cycle goes no further down, because a
    product with the inverse takes less time than the coarser levels. Every block of the cluster has some rows of the inverse in its
    shared memory. Only where coefficients are constant: then the inverse is V^T (1 / eigenvalues) V W, with the modes V of the axes
-   (coarse/tensor/modes.h) and the control volumes W. Included by kernels.cuh. */
+   (coarse/tensor/modes.h) and the control volumes W. With a deterministic smoother there is none, so that a cycle is the same as on
+   the host. Included by kernels.cuh. */
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_EXACT_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_EXACT_H
 

@@ -148,7 +148,7 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks, int exact)
   s.levels = p->levels, s.reversed = p->reversed, s.singular = p->singular, s.rtol = p->rtol, s.has_rows = !is_constant(p);
   s.swapped = p->level[0].A->n[2] == 1, s.blocks = blocks;
   const int whole = first_whole(p, blocks);
-  s.exact = exact && !s.has_rows ? exact_level(p, whole) : -1;
+  s.exact = exact && p->is_free && !s.has_rows ? exact_level(p, whole) : -1;
   const int axis[3] = {0, s.swapped ? 2 : 1, s.swapped ? 1 : 2};
   unsigned room = MAX_CELLS_INVERSE;
   s.pairs = sizeof planes_of_level / sizeof(unsigned);
