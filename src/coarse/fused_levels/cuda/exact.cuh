@@ -18,7 +18,8 @@ typedef struct {
 } level_modes;
 
 /* Row blockIdx.x of the inverse, in natural order. It has no mode of eigenvalue 0: that is a constant, so the inverse removes the
-   mean from f and from u. least: smaller eigenvalues are 0. */
+   mean from f and from u. Where sigma is below zero, a coarse level may have a negative eigenvalue. Its mode is left out, too: a
+   correction along it would go the wrong way. least: smaller eigenvalues are left out. */
 static __global__ void __launch_bounds__(GMG_THREADS)
     exact_kernel(small_level L, level_modes m, double shift, double least, unsigned pitch, real *to)
 {

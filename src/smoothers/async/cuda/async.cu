@@ -52,6 +52,16 @@ void R(async_run_passes)(const gmg_smoother_level *l, const async_state *s, size
   }
 }
 
+int R(async_run_but_last)(const gmg_smoother_level *l, const async_state *s, size_t passes, gmg_start start, const void *f,
+                          void *u)
+{
+  const size_t first = start == GMG_FROM_ZERO;
+  if (first && passes == 1) return 1;
+  if (first) s->variant->run(l, s, 1, f, NULL, u, 0);
+  R(async_run_passes)(l, s, passes - 1 - first, f, u, 0);
+  return 0;
+}
+
 static size_t passes_of(const gmg_smoother_level *l, int steps) { return (size_t)(steps * l->params->async.passes); }
 
 static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)

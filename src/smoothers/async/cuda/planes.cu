@@ -92,7 +92,6 @@ static void run(const gmg_smoother_level *l, const async_state *s, size_t passes
 static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, void *to,
                               gmg_start start, const gmg_map *map, void *coarse)
 {
-  const size_t first = start == GMG_FROM_ZERO && passes > 1, between = passes - 1 - first;
   const int zero = start == GMG_FROM_ZERO && passes == 1;
   /* on small levels only from zero, if double-buffered, or if the caller chose the blocks */
   const int pays = zero || to != u || l->params->async.block[0] || l->A->cells >= MIN_CELLS_RESTRICT;
@@ -100,8 +99,7 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
   restriction_output r;
   const int restricts = pays && last && restriction_of(&r, coarse, l->A, map, &s->blocks);
   if (!restricts && to == u) return 0;
-  if (first) run(l, s, 1, f, NULL, u, 0);
-  R(async_run_passes)(l, s, between, f, u, 0);
+  (void)R(async_run_but_last)(l, s, passes, start, f, u);
   if (restricts) {
     l->exec->vector->fill(l->exec, gmg_unknowns_of(gmg_layout_of_rows(map)), 0, coarse);
     launch(l, s, last, 1, level_of(l, s, 0), f, u, to, update_output{}, r);

@@ -148,11 +148,9 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
 {
   restriction_output r;
   (void)to; /* in float it equals u */
-  const int first = start == GMG_FROM_ZERO && passes > 1, zero = start == GMG_FROM_ZERO && passes == 1;
   if (has_special_ends(l->A) || ((uintptr_t)f | (uintptr_t)u) % sizeof(real_pair)) return 0;
   if (!restriction_of(&r, coarse, l->A, map, &s->blocks)) return 0;
-  if (first) run(l, s, 1, f, NULL, u, 0);
-  R(async_run_passes)(l, s, passes - 1 - first, f, u, 0);
+  const int zero = R(async_run_but_last)(l, s, passes, start, f, u);
   const gmg_launch_shape clearing = {dim3((unsigned)processors_of(l)), dim3(GMG_THREADS), 0};
   gmg_launch_early(l->exec, "async", clear_kernel, clearing, gmg_unknowns_of(gmg_layout_of_rows(map)), coarse);
   gmg_launch_early(l->exec, "async", function_of(s)->restrict_[zero], launch_of(l, s, 1).grid, level_of(l, s, 0), f, u, u, r);

@@ -128,5 +128,8 @@ static inline async_launch launch_of(const gmg_smoother_level *l, const async_st
 
 /* Runs passes in place, or as the deterministic twin. Defined in async.cu. */
 void R(async_run_passes)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed);
+/* Runs all passes of a downward leg but the last. Returns whether the last one begins from zero. Defined in async.cu. */
+int R(async_run_but_last)(const gmg_smoother_level *l, const async_state *s, size_t passes, gmg_start start, const void *f,
+                          void *u);
 
 #endif
