@@ -113,9 +113,12 @@ typedef struct gmg_loop {
   gmg_stopping rule;
   gmg_stopping_state state; /* in: before the first cycle, or f_norm alone if it is known, otherwise NaN; out: after the last */
   int measures_first;       /* the loop also measures the first residual, which gives the state */
+  int takes_mean;           /* f comes from gmg_grid_ops::take_means(); out: its mean */
+  double mean, rounding;    /* with takes_mean; rounding as in gmg_is_rest_rounding(), and such an f ends the loop */
   int ends_if_badly_scaled; /* a low-precision residual that is not well scaled (scale.h) ends the loop */
   double least;             /* a residual that is not larger ends the loop */
   int max_cycles;
+  int has_converged;        /* out: the verdict on the last residual was GMG_VERDICT_CONVERGED */
 } gmg_loop;
 
 /* Work that is recorded once and replayed, on backends where this is cheaper than enqueueing it again. While recording, nothing
@@ -132,9 +135,11 @@ typedef struct gmg_graph_ops {
   void (*loop_body_begin)(gmg_context *c, int measures_first);
   gmg_graph *(*end)(gmg_context *c); /* NULL: the work cannot be replayed */
   int (*replay)(gmg_context *c, gmg_graph *graph); /* only enqueues; 0: not possible now */
-  /* Runs a loop as long as the rule says GMG_VERDICT_CONTINUE. Runs at least one cycle, unless the loop measures its
-     first residual. Blocks. norms: residual norms after the cycles. Returns the number of cycles done. */
-  int (*run_loop)(gmg_context *c, gmg_graph *graph, gmg_loop *loop, double *norms);
+  /* Enqueues a loop, which runs as long as the rule says GMG_VERDICT_CONTINUE. Runs at least one cycle, unless the loop measures
+     its first residual. */
+  void (*run_loop)(gmg_context *c, gmg_graph *graph, const gmg_loop *loop);
+  /* Waits for the loop. norms: residual norms after the cycles. Returns the number of cycles done. */
+  int (*end_loop)(gmg_context *c, gmg_loop *loop, double *norms);
   void (*destroy)(gmg_graph *graph);
 } gmg_graph_ops;
 

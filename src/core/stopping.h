@@ -5,6 +5,8 @@
 
 #include "types.h"
 
+#include <math.h>
+
 /* The rule. A rate is the residual norm divided by the previous one. */
 typedef struct gmg_stopping {
   double rtol, atol;   /* target = max(rtol ||f||, atol); if f = 0, rtol is relative to the first residual */
@@ -59,6 +61,9 @@ GMG_INLINE gmg_verdict gmg_judge_next(const gmg_stopping *rule, gmg_stopping_sta
 /* Whether a mean can be subtracted. It is finite, and the squares of the values do not overflow: otherwise the values stay as they
    are, and the host will refuse them. */
 GMG_INLINE int gmg_is_fit_mean(double re, double im) { return re * re + im * im < 1e300; }
+
+/* Whether what is left of a right-hand side without its mean is rounding, not data. rounding: of a constant 1, as a norm */
+GMG_INLINE int gmg_is_rest_rounding(double norm, double mean, double rounding) { return norm <= rounding * fabs(mean); }
 
 /* Whether the mean that cycles of a singular problem add to u may stay until the end of the solve. It is small beside u, and does
    not change the residual. If f = 0, u tends to 0, and rounding errors of a mean would limit the residual. Then it is removed after

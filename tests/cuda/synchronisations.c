@@ -197,7 +197,7 @@ static void iterations_wait_once(void **state)
   static const struct {
     int cycles, every;
   } some[] = {{1, 1}, {4, 1}, {4, 2}, {4, 3}, {1, 5}};
-  static const size_t more[2] = {2, 1}, recorded[2] = {4, 1}, singular[2] = {2, 2}, singular_recorded[2] = {4, 2};
+  static const size_t more[2] = {2, 1}, recorded[2] = {4, 1}, singular[2] = {2, 1}, singular_recorded[2] = {4, 1};
   static const size_t fmg[2] = {1, 1}, fmg_recorded[2] = {4, 3};
   for (int i = 0; i < 5; i++)
     for (int mixed = 0; mixed < 2; mixed++) {

@@ -323,6 +323,7 @@ static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
   return gmg_exec_alloc(e, "work space of the direct solver", kernels_of(e)->prepare(e, &s->t), &s->t.work);
 }
 
+/* In a singular problem u may have a mean, which the solve removes at its end. */
 static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, int level, void *f, void *u, gmg_cycle_kind kind,
                   gmg_start start)
 {
@@ -330,7 +331,6 @@ static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, i
   const tensor_state *s = state;
   if (p->singular) gmg_grid_ops_of(e)->remove_mean(e, p->level[0].A, p->level[0].volume, f);
   kernels_of(e)->solve(e, &s->t, f, u);
-  if (p->singular) gmg_grid_ops_of(e)->remove_mean(e, p->level[0].A, p->level[0].volume, u);
 }
 
 const gmg_bottom_ops gmg_coarsest_tensor = {.name = "tensor", .preferred_cells = {64, 64}, .refuses = refuses,

@@ -193,7 +193,7 @@ static int replay(gmg_context *c, gmg_graph *g)
   return 1;
 }
 
-static int run_loop(gmg_context *c, gmg_graph *g, gmg_loop *loop, double *norms)
+static void run_loop(gmg_context *c, gmg_graph *g, const gmg_loop *loop)
 {
   gmg_device *d = c->device;
   gmg_loop_result *result = d->loop_result;
@@ -206,12 +206,19 @@ static int run_loop(gmg_context *c, gmg_graph *g, gmg_loop *loop, double *norms)
   if (c->comm->meet) c->comm->meet(c);
   gmg_cuda_note(d, cudaGetLastError(), "a graph");
   gmg_cuda_note(d, cudaGraphLaunch(g->run, d->stream), "a graph");
+}
+
+static int end_loop(gmg_context *c, gmg_loop *loop, double *norms)
+{
+  gmg_device *d = c->device;
+  const gmg_loop_result *result = d->loop_result;
   d->waits++;
   gmg_cuda_note(d, cudaStreamSynchronize(d->stream), "a graph");
   if (loop->measures_first) loop->state = result->loop.state;
+  loop->mean = result->loop.mean, loop->has_converged = result->loop.has_converged;
   if (d->failed != cudaSuccess) return 0;
   for (int i = 0; i < result->cycles; i++) norms[i] = result->norm[i];
   return result->cycles;
 }
 
-extern "C" const gmg_graph_ops gmg_graph_cuda = {begin, measures_first, loop_body_begin, end, replay, run_loop, destroy};
+extern "C" const gmg_graph_ops gmg_graph_cuda = {begin, measures_first, loop_body_begin, end, replay, run_loop, end_loop, destroy};

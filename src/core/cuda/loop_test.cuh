@@ -35,13 +35,18 @@ static __device__ __noinline__ void gmg_loop_start(const gmg_loop_test test, con
   int more = 1;
   if (l.measures_first && squares) {
     const double norm = sqrt(squares->first);
-    const double f_norm = isnan(l.state.f_norm) ? sqrt(squares->second) : l.state.f_norm;
+    const double known = l.takes_mean ? sqrt(s->rhs.first) : l.state.f_norm, f_norm = isnan(known) ? sqrt(squares->second) : known;
     const gmg_verdict verdict = gmg_judge_first(&l.rule, &l.state, norm, f_norm);
-    more = gmg_loop_may_go_on(&l, verdict, norm, scaled_norm, 0);
+    if (l.takes_mean) l.mean = s->rhs.least;
+    const int is_fit = !l.takes_mean || !gmg_is_rest_rounding(f_norm, l.mean, l.rounding);
+    more = is_fit && gmg_loop_may_go_on(&l, verdict, norm, scaled_norm, 0);
+    l.has_converged = is_fit && verdict == GMG_VERDICT_CONVERGED;
   }
   s->loop = l;
   s->cycles = 0;
   test.result->loop.state = l.state;
+  test.result->loop.mean = l.mean;
+  test.result->loop.has_converged = l.has_converged;
   gmg_loop_set_condition(test, more);
 }
 
@@ -52,11 +57,13 @@ static __device__ __noinline__ void gmg_loop_end(const gmg_loop_test test, doubl
   const gmg_verdict verdict = gmg_judge_next(&s->loop.rule, &s->loop.state, norm);
   s->norm[s->cycles++] = norm;
   s->continues = 0;
+  s->loop.has_converged = verdict == GMG_VERDICT_CONVERGED;
   const int more = test.conditional && gmg_loop_may_go_on(&s->loop, verdict, norm, scaled_norm, s->cycles);
   gmg_loop_set_condition(test, more);
   if (more) return;
   for (int c = 0; c < s->cycles; c++) test.result->norm[c] = s->norm[c];
   test.result->cycles = s->cycles;
+  test.result->loop.has_converged = s->loop.has_converged;
 }
 
 #endif

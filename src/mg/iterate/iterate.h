@@ -73,6 +73,10 @@ extern const gmg_correction_ops gmg_corrections_same_precision, gmg_corrections_
 /* rhs.c. f with boundary values folded in and, if singular, its mean removed; f itself if neither applies. With mean_removed = NULL
    it does not wait. Otherwise *norm is the norm of the result if it became known, or NaN. */
 const void *gmg_effective_rhs(gmg_solver *s, const void *f, double *mean_removed, double *norm);
+/* In a singular problem: f_eff from f, and u without its mean. Only enqueues. */
+void gmg_take_means(gmg_solver *s, const void *f, void *u);
+int gmg_can_take_means(const gmg_solver *s); /* whether gmg_take_means() is available */
+double gmg_rounding_of_mean(const gmg_solver *s); /* as in gmg_is_rest_rounding() */
 const void *gmg_packed_rhs(gmg_solver *s, const void *f); /* f without gaps: f itself, or a copy in f_eff. Only enqueues */
 const void *gmg_current_rhs(const gmg_solver *s, const void *f); /* where gmg_effective_rhs() stores its result */
 
@@ -115,6 +119,7 @@ typedef struct gmg_progress {
   double true_before;    /* with recursive norms: the true residual at the last restart */
   double blown_up;       /* with recursive norms: the last residual that was too large, from which the recursion restarted */
   double mean_removed;
+  int has_no_mean;       /* a recorded loop has removed the mean of u */
   int cycles;            /* number of cycles so far */
   int measured;          /* number of measured residuals */
   int since;             /* cycles from the residual before the last one to the last one */
@@ -123,6 +128,9 @@ typedef struct gmg_progress {
 } gmg_progress;
 
 /* stepper.c */
+gmg_graph *gmg_recorded_loop(gmg_solver *s, const void *f, void *u); /* the loop of a solve, or NULL. f: the effective one */
+int gmg_begin_at_once(gmg_solver *s, gmg_progress *p); /* Begins a singular problem: up to its first residual, or by its recorded
+                                                          loop. The host waits once. Returns 0 if it has to begin step by step. */
 void gmg_step(gmg_solver *s, gmg_progress *p);      /* Runs cycles up to the next measured residual; the first call measures that of
                                                        the guess. A recorded loop runs as long as the stopping rule allows. */
 void gmg_run_cycles(gmg_solver *s, gmg_progress *p, int count); /* that many cycles, at most gmg_method::cycles_at_once. The first

@@ -4,17 +4,22 @@
 
 #include <math.h>
 
+double gmg_rounding_of_mean(const gmg_solver *s)
+{
+  return 64 * gmg_type_traits_of(s->problem.type)->epsilon * sqrt((double)gmg_cells_of_all(&s->finest->A));
+}
+
 /* f_eff = f without its mean, which is returned; f may be f_eff. Sets *norm to the norm of the rest. What is left of a constant f
    is rounding, not data, and is set to 0. A norm that overflows is left for the solve to refuse. */
 static double remove_mean(gmg_solver *s, const gmg_level *L, const void *f, double *norm)
 {
   const gmg_deviation rest = s->grid->take_mean(&s->exec, &L->A, L->volume, f, s->f_eff);
-  const double mean = rest.mean;
   *norm = gmg_without_ghosts(&s->exec, &L->A, s->f_eff, rest.norm);
-  const double before = hypot(*norm, mean * sqrt((double)gmg_cells_of_all(&L->A)));
-  const double rounding = 64 * gmg_type_traits_of(s->problem.type)->epsilon * before;
-  if (isfinite(rounding) && *norm <= rounding) s->vector->fill(&s->exec, L->A.cells, 0, s->f_eff), *norm = 0;
-  return mean;
+  if (gmg_is_rest_rounding(*norm, rest.mean, gmg_rounding_of_mean(s))) {
+    s->vector->fill(&s->exec, L->A.cells, 0, s->f_eff);
+    *norm = 0;
+  }
+  return rest.mean;
 }
 
 const void *gmg_current_rhs(const gmg_solver *s, const void *f) { return s->has_boundary_values || s->singular ? s->f_eff : f; }
@@ -26,18 +31,38 @@ const void *gmg_packed_rhs(gmg_solver *s, const void *f)
   return s->f_eff;
 }
 
+/* f_eff = f with boundary values. Returns where the result is: f itself if it has neither these nor gaps. */
+static const void *with_boundary_values(gmg_solver *s, const void *f)
+{
+  const gmg_level *L = s->finest;
+  if (!s->has_boundary_values && gmg_is_packed(s->layouts.f)) return f;
+  gmg_array_copy(&s->exec, s->layouts.f, f, s->layouts_with_f_eff.f, s->f_eff);
+  if (s->has_boundary_values) s->grid->fold(&s->exec, &L->A, &L->faces, s->f_eff);
+  return s->f_eff;
+}
+
+int gmg_can_take_means(const gmg_solver *s)
+{
+  return s->singular && !s->parts && s->grid->take_means && gmg_is_packed(s->layouts.u);
+}
+
+void gmg_take_means(gmg_solver *s, const void *f, void *u)
+{
+  const gmg_level *L = s->finest;
+  s->grid->take_means(&s->exec, &L->A, L->volume, with_boundary_values(s, f), s->f_eff, u);
+}
+
 const void *gmg_effective_rhs(gmg_solver *s, const void *f, double *mean_removed, double *norm)
 {
   const gmg_level *L = s->finest;
   if (mean_removed) *mean_removed = 0, *norm = NAN;
   if (gmg_current_rhs(s, f) == f) return f;
-  if (s->singular && mean_removed && !s->has_boundary_values && gmg_is_packed(s->layouts.f)) {
-    *mean_removed = remove_mean(s, L, f, norm);
+  const void *rhs = with_boundary_values(s, f);
+  if (s->singular && mean_removed) {
+    *mean_removed = remove_mean(s, L, rhs, norm);
     return s->f_eff;
   }
-  gmg_array_copy(&s->exec, s->layouts.f, f, s->layouts_with_f_eff.f, s->f_eff);
-  if (s->has_boundary_values) s->grid->fold(&s->exec, &L->A, &L->faces, s->f_eff);
-  if (s->singular && mean_removed) *mean_removed = remove_mean(s, L, s->f_eff, norm);
-  else gmg_project(s, &s->exec, L, s->f_eff);
+  if (rhs == f) gmg_array_copy(&s->exec, s->layouts.f, f, s->layouts_with_f_eff.f, s->f_eff);
+  gmg_project(s, &s->exec, L, s->f_eff);
   return s->f_eff;
 }

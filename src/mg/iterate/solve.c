@@ -173,6 +173,9 @@ static gmg_status start(gmg_solver *s, gmg_progress *p)
   p->it.wait = measured ? GMG_WAIT : GMG_ENQUEUE;
   if (!measured) p->mean_removed = NAN;
   p->state.f_norm = NAN;
+  p->it.f = gmg_current_rhs(s, p->f);
+  if (measured) p->loop = gmg_recorded_loop(s, p->it.f, p->it.u);
+  if (gmg_begin_at_once(s, p)) return GMG_OK;
   p->it.f = gmg_effective_rhs(s, p->f, measured ? &p->mean_removed : NULL, &p->state.f_norm);
   if (measured && !in_one_pass(s)) {
     double *f_norm = &p->state.f_norm;
@@ -180,7 +183,8 @@ static gmg_status start(gmg_solver *s, gmg_progress *p)
     if (!isfinite(*f_norm)) return gmg_refuse_rhs(s, p->f, *f_norm);
   }
   if (q->fmg > 0) return GMG_OK;
-  gmg_project_u(s, p->it.u);
+  if (!p->has_no_mean) gmg_project_u(s, p->it.u);
+  p->has_no_mean = 0;
   s->method->start(s, &p->it);
   return GMG_OK;
 }
@@ -198,7 +202,7 @@ static const char *advice(const gmg_solver *s, const gmg_progress *p)
 static gmg_status run(gmg_solver *s, gmg_progress *p)
 {
   int done = 0;
-  gmg_step(s, p);
+  if (!p->measured) gmg_step(s, p);
   gmg_status status = judge_start(s, p, &done);
   if (!done && p->cycles > 0) status = judge(s, p, &done); /* a recorded loop continues after the first residual */
   while (!done && p->cycles < s->params.max_cycles) {
@@ -221,7 +225,7 @@ static gmg_status solve(gmg_solver *s, gmg_progress *p)
   if (s->params.check_every > 0) status = run(s, p);
   else
     while (p->cycles < s->params.max_cycles) gmg_run_cycles(s, p, 1);
-  gmg_project_u(s, p->it.u);
+  if (!p->has_no_mean) gmg_project_u(s, p->it.u);
   return status;
 }
 

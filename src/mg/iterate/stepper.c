@@ -52,6 +52,7 @@ static int is_start(const gmg_solver *s, const gmg_progress *p) { return p->cycl
 void gmg_run_cycles(gmg_solver *s, gmg_progress *p, int count)
 {
   p->it.keeps_mean = gmg_keeps_mean(&p->state);
+  p->has_no_mean = 0;
   if (is_start(s, p)) full_multigrid(s, p->f, &p->it);
   else s->method->cycle(s, &p->it, count);
   p->cycles += count;
@@ -135,27 +136,42 @@ static void step_and_wait(gmg_solver *s, gmg_progress *p)
 
 /* --- by a recorded loop -------------------------------------------------------------------------------------------------- */
 
-/* The recorded loop of this solve, or NULL. It requires that every residual is measured, that the cycle does not change, and that
-   cycles keep the mean of a singular problem. In several processes a norm that comes from a recursion includes ghosts
-   (gmg_without_ghosts()). */
-static gmg_graph *recorded_loop(gmg_solver *s, const gmg_progress *p)
+/* It requires that every residual is measured, and that the cycle does not change. In several processes a norm that comes from a
+   recursion includes ghosts (gmg_without_ghosts()). */
+gmg_graph *gmg_recorded_loop(gmg_solver *s, const void *f, void *u)
 {
   const gmg_params *q = &s->params;
   const int cycle_may_change = q->cycle != s->slow_cycle, has_ghosts = s->parts && s->method->norm_is_recursive;
   if (!s->method->loop || has_ghosts || q->check_every != 1 || cycle_may_change) return NULL;
-  if (s->singular && !gmg_keeps_mean(&p->state)) return NULL;
-  return gmg_recorded(s, s->method->loop, p->it.f, p->it.u, 1);
+  return gmg_recorded(s, s->method->loop, f, u, 1);
 }
 
-/* Runs the recorded loop, and judges its residuals. There may be none, if the device has failed. */
-static void step_by_loop(gmg_solver *s, gmg_progress *p, int with_first)
+/* Whether f is constant, so that without its mean it is rounding alone. Then the host begins the solve again, from the same u. */
+static int is_constant(const gmg_solver *s, gmg_progress *p, gmg_deviation taken)
 {
-  gmg_loop loop = {.rule = p->rule, .state = p->state, .measures_first = with_first};
+  const int is = gmg_is_rest_rounding(taken.norm, taken.mean, gmg_rounding_of_mean(s));
+  if (is) p->has_no_mean = 1;
+  else p->mean_removed = taken.mean, p->state.f_norm = taken.norm;
+  return is;
+}
+
+/* Runs the recorded loop, and judges its residuals. There may be none, if the device has failed or the loop takes the mean of a
+   constant f. If the loop meets the target, it leaves u without a mean. */
+static void step_by_loop(gmg_solver *s, gmg_progress *p, int with_first, int takes_mean)
+{
+  gmg_loop loop = {.rule = p->rule, .state = p->state, .measures_first = with_first, .takes_mean = takes_mean};
   double *norms = s->history + p->cycles + 1;
   loop.max_cycles = s->params.monitor ? 1 : s->params.max_cycles - p->cycles;
+  loop.rounding = gmg_rounding_of_mean(s);
   GMG_AT_LEVEL(s, 0, "cycles");
   if (s->method->loop_begin) s->method->loop_begin(s, &p->it, &loop);
-  const int cycles = s->exec.graph->run_loop(s->context, p->loop, &loop, norms);
+  s->exec.graph->run_loop(s->context, p->loop, &loop);
+  /* where the norm comes from a recursion, the host may go on from u as it is */
+  const int removes_mean = gmg_can_take_means(s) && !s->method->norm_is_recursive;
+  if (removes_mean) s->grid->loop_remove_mean(&s->exec, &s->finest->A, s->finest->volume, p->it.u);
+  const int cycles = s->exec.graph->end_loop(s->context, &loop, norms);
+  if (takes_mean && is_constant(s, p, (gmg_deviation){loop.mean, loop.state.f_norm})) return;
+  p->has_no_mean = removes_mean && loop.has_converged;
   s->method->loop_end(s, &p->it, &loop, norms, cycles);
   if (with_first) {
     p->state.f_norm = loop.state.f_norm;
@@ -179,15 +195,29 @@ static void measure_first(gmg_solver *s, gmg_progress *p)
 
 static int can_loop(gmg_solver *s, const gmg_progress *p, int is_first)
 {
+  if (!p->loop || (s->singular && !gmg_keeps_mean(&p->state))) return 0;
   if (s->method->can_loop) return s->method->can_loop(s, &p->it);
   return is_first ? gmg_loop_measures_first(s) : !is_start(s, p);
+}
+
+int gmg_begin_at_once(gmg_solver *s, gmg_progress *p)
+{
+  const gmg_params *q = &s->params;
+  if (!gmg_can_take_means(s) || q->check_every <= 0 || q->fmg > 0 || s->method->norm_is_recursive) return 0;
+  gmg_take_means(s, p->f, p->it.u);
+  s->method->start(s, &p->it);
+  if (can_loop(s, p, 1)) step_by_loop(s, p, 1, 1);
+  else {
+    const double norm = s->method->residual(s, &p->it, NULL);
+    if (!is_constant(s, p, s->grid->means_taken(&s->exec))) note_residual(s, p, 0, norm);
+  }
+  return p->measured > 0;
 }
 
 void gmg_step(gmg_solver *s, gmg_progress *p)
 {
   const int before = p->measured, is_first = before == 0;
-  if (is_first) p->loop = recorded_loop(s, p);
-  if (p->loop && can_loop(s, p, is_first)) step_by_loop(s, p, is_first);
+  if (can_loop(s, p, is_first)) step_by_loop(s, p, is_first, 0);
   if (p->measured > before) return;
   if (is_first) measure_first(s, p);
   else step_and_wait(s, p);

@@ -6,6 +6,7 @@ extern "C" {
 
 #include "norm.cuh"
 #include "face_columns.cuh"
+#include "means.cuh"
 
 #include "core/cg_scalars.h"
 
@@ -17,9 +18,6 @@ enum { WALK_BLOCKS = 1024 / GMG_THREADS };
 #else
 enum { WALK_BLOCKS = 5 };
 #endif
-
-/* Of fields, or of the caller's u. */
-static inline gmg_points points_of(const gmg_operator *A) { return gmg_points_of(gmg_residual_layouts_of(A).u); }
 
 /* --- residual and operator ------------------------------------------------------------------------------------------- */
 
@@ -157,85 +155,15 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   dot_of(A, own, p, x, y, sums);
 }
 
-/* Sum of w x with the control volumes w. */
-static __global__ void __launch_bounds__(GMG_THREADS)
-    weighted_sum_kernel(gmg_operator A, gmg_own_box own, gmg_points p, const scalar *x, gmg_sum_target sums)
-{
-  gmg_wait_for_predecessor();
-  gmg_total t = {0, 0, 0, 0};
-  gmg_for_segments(p, [&](size_t first, size_t j, size_t k, size_t start) {
-    const scalar *const line = x + start;
-    wide_scalar part = 0;
-    if (!gmg_is_own(&own, own.begin[0], j, k)) return;
-#pragma unroll
-    for (unsigned s = 0; s < GMG_PER_THREAD; s++) { /* loads without conditions, so that they are issued at once */
-      const size_t i = first + s * p.across, at = min(i, p.layout.n[0] - 1);
-      const scalar value = line[at];
-      const double volume = (double)gmg_at(A.volume[0], at);
-      if (s < p.each && i >= own.begin[0] && i < own.end[0]) part += volume * (wide_scalar)value;
-    }
-    add_scalar(t, (double)gmg_at(A.volume[1], j) * (double)gmg_at(A.volume[2], k) * part);
-  });
-  gmg_grid_total(t, sums);
-}
-
 static gmg_number dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y)
 {
   const gmg_points p = points_of(A);
   const gmg_own_box own = gmg_own_box_of_level(A);
   const gmg_launch_shape grid = gmg_sum_shape_of(p);
   if (y) gmg_launch(e, "inner product", dot_kernel, grid, *A, own, p, x, y, gmg_sums_to_host(e));
-  else gmg_launch_early(e, "inner product", weighted_sum_kernel, grid, *A, own, p, x, gmg_sums_to_host(e));
+  else gmg_launch_early(e, "inner product", weighted_sum_kernel, grid, *A, own, p, x, (const int *)NULL, gmg_sums_to_host(e));
   const gmg_total t = gmg_cuda_total(e, "inner product");
   return {t.first, t.second};
-}
-
-static __global__ void subtract_mean_gaps_kernel(gmg_points p, const gmg_total *sum, double volume, scalar *x)
-{
-  scalar mean;
-  if (!find_mean(sum, volume, &mean)) return;
-  gmg_for_points(p, [&](size_t, size_t, size_t, size_t c) { x[c] -= mean; });
-}
-
-static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x)
-{
-  const gmg_points p = points_of(A);
-  const gmg_sum_target sum = gmg_sums_on_device(e);
-  gmg_launch_early(e, "mean", weighted_sum_kernel, gmg_sum_shape_of(p), *A, gmg_own_box_of_level(A), p, x, sum);
-  if (A->caller_layouts) gmg_launch(e, "mean", subtract_mean_gaps_kernel, gmg_shape_of(p), p, sum.to, volume, x);
-  else gmg_launch_early(e, "mean", subtract_mean_kernel, chunk_grid(A->cells), A->cells, sum.to, volume, x);
-}
-
-/* y = x - sum / volume. The host gets the sum of squares of y (first) and the mean (least). */
-static __global__ void __launch_bounds__(GMG_THREADS)
-    take_mean_kernel(size_t n, const gmg_total *sum, double volume, const scalar *x, scalar *y, gmg_sum_target sums)
-{
-  scalar mean;
-  gmg_wait_for_predecessor();
-  const int found = find_mean(sum, volume, &mean);
-  if (!found) mean = 0;
-  gmg_total t = {0, 0, found ? sum->first / volume : 0, 0};
-  for_chunks(n, [&](size_t c, int full) {
-    scalar v[AT_ONCE];
-    load_chunk(n, c, full, x, v);
-#pragma unroll
-    for (int m = 0; m < AT_ONCE; m++) {
-      v[m] -= mean;
-      if (full || c + m * blockDim.x < n) t.first += gmg_square((wide_scalar)v[m]);
-    }
-    store_chunk(n, c, full, v, y);
-  });
-  gmg_grid_total(t, sums);
-}
-
-static gmg_deviation take_mean(const gmg_exec *e, const gmg_operator *A, double volume, const void *x, void *y)
-{
-  const gmg_points p = points_of(A);
-  const gmg_sum_target sum = gmg_sums_on_device(e);
-  gmg_launch_early(e, "mean", weighted_sum_kernel, gmg_sum_shape_of(p), *A, gmg_own_box_of_level(A), p, x, sum);
-  gmg_launch_early(e, "mean", take_mean_kernel, sum_grid(A->cells), A->cells, sum.to, volume, x, y, gmg_sums_to_host(e));
-  const gmg_total t = gmg_cuda_total(e, "mean");
-  return {t.least, sqrt(t.first)};
 }
 
 /* --- conjugate gradients ----------------------------------------------------------------------------------------------- */
@@ -352,5 +280,5 @@ extern "C" const gmg_operator_ops R(gmg_seven_point_cuda) = {.residual = residua
                                                              .restrict_residual = R(gmg_restrict_residual_cuda)};
 
 extern "C" const gmg_grid_ops R(gmg_grid_cuda) = {.dot = dot, .remove_mean = remove_mean, .take_mean = take_mean,
-                                                  .cg_beta = cg_beta,
+                                                  MEANS_WITHOUT_WAITING .cg_beta = cg_beta,
                                                   GMG_GRID_PARTS(GMG_PART, cuda)};
