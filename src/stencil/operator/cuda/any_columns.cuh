@@ -18,8 +18,6 @@ typedef struct gmg_any_columns {
   int ends[3];                  /* what is beyond the ends of the axes of s */
   gmg_residual_layouts layouts; /* of f, u and r along the axes of s */
   int lead;                     /* 0 or 1: by how much pairs begin before the first column */
-  int across;                   /* threads along axis 0. All threads of a plane are numbered in one row, the first axis of s.tiles:
-                                   tiles of two axes would leave up to half of the threads of odd sizes without columns */
   int f_pairs, u_pairs;         /* whether pairs are aligned */
 } gmg_any_columns;
 
@@ -40,10 +38,9 @@ static inline int gmg_any_columns_of(const gmg_operator *A, int blocks, const vo
   w->layouts = {gmg_along_columns(A->dim, at.f), gmg_along_columns(A->dim, at.u), gmg_along_columns(A->dim, at.r)};
   w->lead = !gmg_has_pairs(at.u, u, 0) && gmg_has_pairs(at.u, u, 1);
   w->u_pairs = gmg_has_pairs(at.u, u, w->lead), w->f_pairs = gmg_has_pairs(at.f, f, w->lead);
-  w->across = ((int)A->n[0] + w->lead + 1) / 2;
-  const size_t columns = (size_t)w->across * (size_t)((w->s.n[1] + w->s.deep - 1) / w->s.deep);
-  const size_t threads[3] = {columns > GMG_THREADS ? columns : GMG_THREADS, 1, (size_t)w->s.n[2]};
-  w->s.tiles = gmg_tiles_of(threads, GMG_THREADS, 64, 2, (size_t)blocks);
+  const size_t threads[3] = {(A->n[0] + (size_t)w->lead + 1) / 2, (size_t)((w->s.n[1] + w->s.deep - 1) / w->s.deep),
+                             (size_t)w->s.n[2]};
+  w->s.tiles = gmg_full_tiles_of(threads, A->dim == 3 ? 32 : GMG_THREADS, 64, 2, (size_t)blocks);
   return 1;
 }
 
@@ -77,11 +74,10 @@ static __device__ __forceinline__ void gmg_walk_any(const gmg_any_columns &w, co
   const long f_row = (long)gmg_pitch(w.layouts.f, 1), f_plane = (long)gmg_pitch(w.layouts.f, 2);
   const long r_plane = (long)gmg_pitch(w.layouts.r, 2);
   for (unsigned tile = blockIdx.x; tile < s.tiles.total; tile += gridDim.x) {
-    const unsigned group = tile / s.tiles.count[0], thread = (tile - group * s.tiles.count[0]) * s.tiles.across + threadIdx.x;
-    const unsigned line = thread / (unsigned)w.across;
-    const int i = 2 * (int)(thread - line * (unsigned)w.across) - w.lead, j = deep * (int)line, rows = min(deep, n1 - j);
-    const int begin = (int)(group * s.tiles.high), end = min(begin + (int)s.tiles.high, s.n[2]);
-    if (j >= n1) continue;
+    const gmg_tile_place place = gmg_tile_place_of(s.tiles, (unsigned)s.n[2], tile);
+    const int i = 2 * (int)place.column - w.lead, j = deep * (int)place.line, rows = min(deep, n1 - j);
+    const int begin = (int)place.begin, end = (int)place.end;
+    if (i >= n0 || j >= n1) continue;
     const int columns[2] = {i >= 0, i + 1 < n0}, both = columns[0] && columns[1];
     const scalar *const column = u + (long)gmg_offset(w.layouts.u, 0, j, 0) + i;
     const scalar *const f_column = f + (long)gmg_offset(w.layouts.f, 0, j, 0) + i;

@@ -38,7 +38,7 @@ static inline gmg_tiles gmg_face_tiles(const gmg_face_columns *w, int wide, int 
 {
   const int *n = w->s.n;
   const size_t threads[3] = {(size_t)(n[0] + wide - 1) / wide, (size_t)(n[1] + wide - 1) / wide, (size_t)n[2]};
-  return gmg_tiles_of(threads, w->flat ? GMG_THREADS : 32, 64, 2, (size_t)blocks);
+  return gmg_full_tiles_of(threads, w->flat ? GMG_THREADS : 32, 64, 2, (size_t)blocks);
 }
 
 /* Returns 0 if the kernels do not apply. x, y and z are the fields that are read or written. Offsets, also of faces, have 32
@@ -75,8 +75,10 @@ enum { GMG_FLAT = 4 };
 
 #ifdef __CUDACC__
 
-/* Thread blocks per multiprocessor: the limit on registers. */
-enum { GMG_FACE_BLOCKS = sizeof(real) == 8 ? 2 : 3 };
+/* Thread blocks per multiprocessor: the limit on registers. Single columns need fewer. */
+template <int wide> struct gmg_face_blocks {
+  static constexpr int number = (sizeof(real) == 8 ? 2 : 3) + (wide == 1);
+};
 
 /* Values of a thread's columns in one plane, and in one line of it. */
 typedef struct {

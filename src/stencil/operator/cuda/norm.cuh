@@ -115,7 +115,7 @@ static __device__ __forceinline__ void add_squares(const gmg_single &r, const gm
 }
 
 template <int kind, int wide>
-static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
+static __global__ void __launch_bounds__(GMG_THREADS, gmg_face_blocks<wide>::number)
     norm_faces_kernel(gmg_face_columns w, unsigned begin, unsigned end, const scalar *f, const scalar *u, scaling how,
                       low_scalar *low, gmg_sum_target sums)
 {

@@ -9,15 +9,16 @@
 #include "stencil/operator/row.h"
 
 /* Columns along the last axis. A thread walks along one column, or along several adjacent ones, so that the values below and above
-   are in registers, and a plane is loaded once. A thread block processes a tile of across x lines threads and `high` planes. */
+   are in registers, and a plane is loaded once. A thread block processes a tile of across x lines threads and `high` planes.
+   line: 0, or the threads of a line, which then are numbered on over the ends of lines, in one row for a plane. */
 typedef struct gmg_tiles {
-  unsigned across, lines, count[3], total, high;
+  unsigned across, lines, count[3], total, high, line;
 } gmg_tiles;
 
 /* Tiles for n[0] x n[1] threads and n[2] planes, as high as possible with at least `blocks` thread blocks. */
 static inline gmg_tiles gmg_tiles_of(const size_t n[3], unsigned max_across, unsigned max_high, unsigned min_high, size_t blocks)
 {
-  gmg_tiles t = {8, 0, {0, 0, 0}, 0, max_high};
+  gmg_tiles t = {8, 0, {0, 0, 0}, 0, max_high, 0};
   while (t.across < max_across && t.across < n[0]) t.across *= 2;
   t.lines = GMG_THREADS / t.across; /* sums need all threads of a block */
   const auto count = [&](int axis, unsigned extent) { return t.count[axis] = (unsigned)((n[axis] + extent - 1) / extent); };
@@ -25,6 +26,18 @@ static inline gmg_tiles gmg_tiles_of(const size_t n[3], unsigned max_across, uns
   while (columns * count(2, t.high) < blocks && t.high > min_high) t.high /= 2;
   t.total = (unsigned)columns * t.count[2];
   return t;
+}
+
+/* gmg_tiles_of() or, if these tiles left more than a tenth of the threads of a plane without columns, one row for a plane. */
+static inline gmg_tiles gmg_full_tiles_of(const size_t n[3], unsigned max_across, unsigned max_high, unsigned min_high,
+                                          size_t blocks)
+{
+  const gmg_tiles t = gmg_tiles_of(n, max_across, max_high, min_high, blocks);
+  const size_t columns = n[0] * n[1], threads = (size_t)t.count[0] * t.count[1] * GMG_THREADS, row[3] = {columns, 1, n[2]};
+  if (columns < GMG_THREADS || 10 * threads <= 11 * columns) return t;
+  gmg_tiles full = gmg_tiles_of(row, GMG_THREADS, max_high, min_high, blocks);
+  full.line = (unsigned)n[0];
+  return full;
 }
 
 /* One thread for every column of a level, or for a part of it: small levels are limited by the latency of memory. */
@@ -38,7 +51,7 @@ static inline gmg_columns gmg_columns_of(const gmg_exec *e, const size_t n[3])
 {
   const size_t blocks = 4 * (size_t)gmg_device_of(e)->processors;
   const unsigned across = n[1] < 8 ? GMG_THREADS : 32;
-  return {gmg_tiles_of(n, across, GMG_COLUMN_PLANES, 2, blocks), {(unsigned)n[0], (unsigned)n[1], (unsigned)n[2]}};
+  return {gmg_full_tiles_of(n, across, GMG_COLUMN_PLANES, 2, blocks), {(unsigned)n[0], (unsigned)n[1], (unsigned)n[2]}};
 }
 
 static inline gmg_launch_shape gmg_shape_of(const gmg_tiles &t, int sums = 0)
@@ -58,6 +71,18 @@ template <class Kernel> static inline Kernel *gmg_by_kind(int kind, Kernel *cons
 }
 
 #ifdef __CUDACC__
+
+/* The calling thread's place in a tile: its number along axis 0, its line, and its planes begin .. end - 1 of n. */
+typedef struct {
+  unsigned column, line, begin, end;
+} gmg_tile_place;
+
+static __device__ __forceinline__ gmg_tile_place gmg_tile_place_of(const gmg_tiles &t, unsigned n, unsigned tile)
+{
+  const unsigned tx = tile % t.count[0], rest = tile / t.count[0], ty = rest % t.count[1], begin = rest / t.count[1] * t.high;
+  const unsigned column = tx * t.across + threadIdx.x, line = t.line ? column / t.line : ty * t.lines + threadIdx.y;
+  return {t.line ? column - line * t.line : column, line, begin, min(begin + t.high, n)};
+}
 
 static __device__ __forceinline__ real gmg_at(const void *array, size_t i) { return __ldg((const real *)array + i); }
 
@@ -153,9 +178,8 @@ static __device__ __forceinline__ void gmg_walk(const gmg_operator &A, const gmg
   const unsigned *const n = s.n;
   const gmg_tiles &t = s.tiles;
   for (unsigned tile = blockIdx.x; tile < t.total; tile += gridDim.x) {
-    const unsigned tx = tile % t.count[0], rest = tile / t.count[0], ty = rest % t.count[1], tz = rest / t.count[1];
-    const unsigned i = tx * t.across + threadIdx.x, j = ty * t.lines + threadIdx.y, begin = tz * t.high;
-    const unsigned end = begin + t.high < n[2] ? begin + t.high : n[2];
+    const gmg_tile_place place = gmg_tile_place_of(t, n[2], tile);
+    const unsigned i = place.column, j = place.line, begin = place.begin, end = place.end;
     if (i >= n[0] || j >= n[1]) continue;
     size_t c = gmg_offset(at, i, j, begin);
     const gmg_neighbour_offsets p = gmg_neighbour_offsets_of(A, at, i, j, begin, c);

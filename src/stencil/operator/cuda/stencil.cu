@@ -68,7 +68,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, 2)
 
 /* r = f - A u; f = NULL: r = A u. */
 template <int kind, int wide>
-static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
+static __global__ void __launch_bounds__(GMG_THREADS, gmg_face_blocks<wide>::number)
     residual_faces_kernel(gmg_face_columns w, const scalar *f, const scalar *u, scalar *r)
 {
   gmg_walk_faces<kind, wide>(w, f, u, [&](unsigned, unsigned c, const auto &image, const auto &, const auto &rhs) {
@@ -213,7 +213,7 @@ static __global__ void __launch_bounds__(GMG_THREADS, sizeof(real) == 8 ? 3 : 4)
 }
 
 template <int kind, int wide>
-static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
+static __global__ void __launch_bounds__(GMG_THREADS, gmg_face_blocks<wide>::number)
     direction_faces_kernel(gmg_operator A, gmg_face_columns w, unsigned begin, unsigned end, const scalar *p, const scalar *x,
                            scalar *q, gmg_cg_scalars *direction, const double *unit, gmg_sum_target sums)
 {

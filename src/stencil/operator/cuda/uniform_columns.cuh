@@ -84,7 +84,7 @@ static inline void gmg_uniform_tiles(const gmg_operator *A, int blocks, gmg_unif
   *s = gmg_uniform_grid(A);
   s->deep = A->dim == 3 ? 2 : 1;
   const size_t threads[3] = {A->n[0] / 2, (size_t)(s->n[1] / s->deep), (size_t)s->n[2]};
-  s->tiles = gmg_tiles_of(threads, A->dim == 3 ? 32 : GMG_THREADS, 64, 2, (size_t)blocks);
+  s->tiles = gmg_full_tiles_of(threads, A->dim == 3 ? 32 : GMG_THREADS, 64, 2, (size_t)blocks);
 }
 
 /* Returns 0 if the kernels do not apply. f, u and r are the fields that are read or written in pairs. */
@@ -239,9 +239,9 @@ typedef struct {
 template <int wide, int deep>
 static __device__ __forceinline__ gmg_column_part gmg_column_part_of(const gmg_tiles &t, const int n[3], unsigned tile)
 {
-  const unsigned tx = tile % t.count[0], rest = tile / t.count[0], ty = rest % t.count[1], tz = rest / t.count[1];
-  const int i = wide * (int)(tx * t.across + threadIdx.x), j = deep * (int)(ty * t.lines + threadIdx.y), begin = (int)(tz * t.high);
-  return {i, j, begin, min(begin + (int)t.high, n[2]), i < n[0] && j < n[1]};
+  const gmg_tile_place place = gmg_tile_place_of(t, (unsigned)n[2], tile);
+  const int i = wide * (int)place.column, j = deep * (int)place.line;
+  return {i, j, (int)place.begin, (int)place.end, i < n[0] && j < n[1]};
 }
 
 /* Calls body(part) for all tiles of the level. */

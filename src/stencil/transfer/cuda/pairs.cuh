@@ -198,7 +198,7 @@ static int prolongation_of(const gmg_map map[3], int processors, const void *y, 
   if (!gmg_all_have_pairs(map, dim, GMG_PAIRS_LINEAR) || (uintptr_t)y % sizeof(real_pair)) return 0;
   size_t threads[3];
   for (int a = 0; a < 3; a++) p->m[a] = map[axis[a]], p->n[a] = p->m[a].cols, threads[a] = (size_t)p->n[a];
-  p->tiles = gmg_tiles_of(threads, dim == 3 ? 32 : GMG_THREADS, 32, 1, 3 * (size_t)processors);
+  p->tiles = gmg_full_tiles_of(threads, dim == 3 ? 32 : GMG_THREADS, 32, 1, 3 * (size_t)processors);
   if (dim == 2) p->tiles.lines = 1;
   return dim;
 }
@@ -300,7 +300,7 @@ static int prolong_near_pairs(const gmg_exec *e, const gmg_map map[3], gmg_layou
     p.m[a] = map[a], p.n[a] = (map[a].rows + 1) / 2, threads[a] = (size_t)p.n[a];
     if (!map[a].near_pairs || map[a].shift || p.n[a] > map[a].cols + 2) return 0;
   }
-  p.tiles = gmg_tiles_of(threads, 32, 32, 1, 3 * (size_t)gmg_device_of(e)->processors);
+  p.tiles = gmg_full_tiles_of(threads, 32, 32, 1, 3 * (size_t)gmg_device_of(e)->processors);
   gmg_launch_early(e, "prolongation", prolong_near_pairs_kernel, gmg_shape_of(p.tiles), p, from, to, x, y, add);
   return 1;
 }

@@ -24,7 +24,7 @@ static __device__ __forceinline__ limits limits_of(real low, real shared, real h
 }
 
 /* Like prolong_pairs_kernel(), a thread has a column of coarse unknowns. The moves of its eight children are six numbers. */
-static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
+static __global__ void __launch_bounds__(GMG_THREADS, gmg_face_blocks<2>::number)
     prolong_face_pairs_kernel(prolongation p, const real *x_face, const real *y_face, const real *z_face, const scalar *x,
                               scalar *y)
 {

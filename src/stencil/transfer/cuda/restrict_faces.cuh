@@ -26,7 +26,7 @@ static __device__ __forceinline__ border border_of(const gmg_map &m, int row, co
    even, and columns are loaded in aligned pairs. Otherwise the last column along an axis may be alone; it is then loaded twice, the
    second time with weight 0. */
 template <int kind, int pairs>
-static __global__ void __launch_bounds__(GMG_THREADS, GMG_FACE_BLOCKS)
+static __global__ void __launch_bounds__(GMG_THREADS, gmg_face_blocks<2>::number)
     restrict_faces_kernel(gmg_face_columns s, gmg_map mx, gmg_map my, gmg_map mz, gmg_layout to, const scalar *f, const scalar *u,
                           scalar *coarse)
 {

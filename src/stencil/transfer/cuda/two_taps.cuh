@@ -148,7 +148,7 @@ static int prolong_two_taps(const gmg_exec *e, const gmg_map map[3], gmg_layout 
   if (p.n[2] == 1 || fine < coarse || has_widths(map, 2, 1, 1) || has_widths(map, 2, 2, 1)) return 0;
   if (gmg_offset(from, 0, 0, 1) > INT_MAX) return 0;
   threads[1] = (threads[1] + 1) / 2;
-  p.from = from, p.to = to, p.tiles = gmg_tiles_of(threads, 32, TWO_TAPS_PLANES, 2, 4 * (size_t)gmg_device_of(e)->processors);
+  p.from = from, p.to = to, p.tiles = gmg_full_tiles_of(threads, 32, TWO_TAPS_PLANES, 2, 4 * (size_t)gmg_device_of(e)->processors);
   gmg_launch_early(e, "prolongation", two_taps_kernel, gmg_shape_of(p.tiles), p, x, y, add);
   return 1;
 }
