@@ -34,10 +34,32 @@ static void transfers_agree_at_odd_sizes(void **state)
   }
 }
 
+/* Even sizes of which one axis is coarsened: along the last and the first axis, and between them. */
+static void transfers_agree_along_one_axis(void **state)
+{
+  static const plain_case even[] = {{"the last of two axes", {2, {94, 2048, 1}, GMG_CELL, "ddnd"}},
+                                    {"the last, periodic", {2, {64, 1500, 1}, GMG_CELL, "ddpp"}},
+                                    {"the first of two axes", {2, {2048, 94, 1}, GMG_CELL, "ndpp"}},
+                                    {"the first, periodic", {2, {1500, 64, 1}, GMG_VERTEX, "ppdd"}},
+                                    {"the last of three axes", {3, {12, 10, 250}, GMG_CELL, "dnppdr"}},
+                                    {"the last of three, periodic", {3, {10, 12, 254}, GMG_VERTEX, "ddddpp"}},
+                                    {"the first of three axes", {3, {250, 12, 10}, GMG_CELL, "drppnn"}},
+                                    {"the first of three, periodic", {3, {254, 10, 12}, GMG_CELL, "ppdddd"}},
+                                    {"the second of three axes", {3, {12, 250, 10}, GMG_CELL, "dddddd"}}};
+  (void)state;
+  for (int type = 0; type < 2; type++)
+    for (int i = 0; i < 2 * COUNT(even); i++) {
+      gmg_problem p = shaped_problem(&even[i / 2].shape);
+      if (!taken(unknowns(&p))) continue;
+      p.type = (gmg_type)type;
+      all_transfers(even[i / 2].name, &p, i % 2);
+    }
+}
+
 int main(int argc, char **argv)
 {
   only(argc, argv);
   if (without_device()) return SKIPPED;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(transfers_agree_at_odd_sizes)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(transfers_agree_at_odd_sizes), cmocka_unit_test(transfers_agree_along_one_axis)};
   return run_selected(tests);
 }

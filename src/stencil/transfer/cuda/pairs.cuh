@@ -5,6 +5,7 @@
 
 #include "core/cuda/pdl.cuh"
 #include "restrict_faces.cuh"
+#include "restrict_one_axis.cuh"
 #include "transfer_rows.cuh"
 
 /* Largest 2D level that is limited by the latency of memory. */
@@ -87,7 +88,7 @@ static int restrict_pairs(const gmg_exec *e, const gmg_operator *A, const gmg_ma
   const gmg_device *d = gmg_device_of(e);
   const gmg_layout to = gmg_layout_of_rows(map);
   gmg_uniform s;
-  if (restrict_faces(e, A, map, f, u, coarse)) return 1;
+  if (restrict_faces(e, A, map, f, u, coarse) || restrict_one_axis(e, A, map, f, u, coarse)) return 1;
   if (!gmg_uniform_of(A, 3 * d->processors, f, u, NULL, &s)) return 0;
   if (A->dim == 3) {
     if (!gmg_all_have_pairs(map, 3, GMG_PAIRS_AVERAGE) || map[2].width != 2) return 0;
