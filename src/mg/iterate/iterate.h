@@ -119,7 +119,7 @@ typedef struct gmg_progress {
   double true_before;    /* with recursive norms: the true residual at the last restart */
   double blown_up;       /* with recursive norms: the last residual that was too large, from which the recursion restarted */
   double mean_removed;
-  int has_no_mean;       /* a recorded loop has removed the mean of u */
+  int has_no_mean;       /* the device has removed the mean of u, and no cycle has run since */
   int cycles;            /* number of cycles so far */
   int measured;          /* number of measured residuals */
   int since;             /* cycles from the residual before the last one to the last one */

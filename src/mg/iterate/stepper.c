@@ -136,7 +136,7 @@ static void step_and_wait(gmg_solver *s, gmg_progress *p)
 
 /* --- by a recorded loop -------------------------------------------------------------------------------------------------- */
 
-/* It requires that every residual is measured, and that the cycle does not change. In several processes a norm that comes from a
+/* A loop is recorded if every residual is measured, and the cycle does not change. In several processes a norm that comes from a
    recursion includes ghosts (gmg_without_ghosts()). */
 gmg_graph *gmg_recorded_loop(gmg_solver *s, const void *f, void *u)
 {

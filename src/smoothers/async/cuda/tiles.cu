@@ -5,8 +5,8 @@
 
 /* The relaxed unknowns of a tile along the axes, used if there are at least `blocks` blocks per multiprocessor and, unless it is 0,
    at most `most`. Small levels have small tiles: there the time of one block counts, and below about 200 threads it does not
-   decrease further. With coefficients on faces AT_ONCE blocks share a multiprocessor. A flat tile takes less time than a high one,
-   if all run at once: a pass over 64^3 takes 10 us instead of 14. */
+   decrease further. With coefficients on faces AT_ONCE blocks share a multiprocessor. A flat tile takes less time than a high one.
+   If all run at once, a solve with beta in a ball in 64^3 takes 0.927 ms instead of 0.988 (H100). */
 typedef struct {
   size_t relaxed[3];
   size_t blocks, most;
