@@ -6,12 +6,18 @@
 
 #include <stdint.h>
 
+/* The unknowns first .. end - 1 along an axis that are divided. */
+static void find_divided(const gmg_operator *A, int axis, size_t *first, size_t *end)
+{
+  const int own = A->part && !A->part->relaxes_ghosts;
+  *first = own ? A->part->own[axis][0] : 0, *end = own ? A->part->own[axis][1] : A->n[axis];
+}
+
 gmg_blocks gmg_blocks_make(const gmg_operator *A, const size_t wanted[3], const size_t preferred[3])
 {
   gmg_blocks b = {.total = 1};
   for (int a = 0; a < 3; a++) {
-    const int own = A->part && !A->part->relaxes_ghosts;
-    b.first[a] = own ? A->part->own[a][0] : 0, b.end[a] = own ? A->part->own[a][1] : A->n[a];
+    find_divided(A, a, &b.first[a], &b.end[a]);
     const size_t s = wanted[a] ? wanted[a] : preferred[a], n = b.end[a] - b.first[a];
     b.count[a] = s < n ? (n + s - 1) / s : 1;
     b.shape[a] = wanted[a] && wanted[a] < n ? s : (n + b.count[a] - 1) / b.count[a];
@@ -19,6 +25,19 @@ gmg_blocks gmg_blocks_make(const gmg_operator *A, const size_t wanted[3], const 
     b.total *= b.count[a];
   }
   return b;
+}
+
+gmg_blocks gmg_blocks_make_about(const gmg_operator *A, const size_t wanted[3], const size_t preferred[3])
+{
+  size_t most[3];
+  for (int a = 0; a < 3; a++) {
+    const size_t s = most[a] = preferred[a];
+    size_t first, end;
+    find_divided(A, a, &first, &end);
+    const size_t n = end - first, fewer = n / s, longer = fewer ? (n + fewer - 1) / fewer : s;
+    if (n % s < s / 2 && longer <= s + s / 8) most[a] = longer;
+  }
+  return gmg_blocks_make(A, wanted, most);
 }
 
 /* splitmix64 (Steele, Lea, Flood 2014) */

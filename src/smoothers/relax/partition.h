@@ -18,6 +18,10 @@ typedef struct gmg_blocks {
    block remains at the end (65 unknowns in blocks of 64 double the convergence factor). Blocks are never larger than the level. */
 gmg_blocks gmg_blocks_make(const gmg_operator *A, const size_t wanted[3], const size_t preferred[3]);
 
+/* gmg_blocks_make(), but along an axis blocks may be up to an eighth longer than preferred, if less than half a block would remain:
+   257 unknowns are one block of 257, not two of 129. */
+gmg_blocks gmg_blocks_make_about(const gmg_operator *A, const size_t wanted[3], const size_t preferred[3]);
+
 /* Layers around a block along an axis: `reach` of them. If there is nothing to relax beyond the block: one, which is only read. */
 static inline int gmg_block_margin(const gmg_blocks *b, const gmg_operator *A, int axis, int reach)
 {

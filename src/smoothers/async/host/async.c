@@ -16,7 +16,8 @@
 
 #include "core/comm.h"
 
-/* Long lines. 32 of them in six planes fit in a megabyte of cache. */
+/* Long lines. 32 of them in six planes fit in a megabyte of cache. Somewhat larger blocks take less time than more blocks, whose
+   margins are relaxed twice: 257^3 takes 328 ms in 1 x 8 x 4 blocks, and 405 in 2 x 9 x 5 (2 cores). */
 static const size_t preferred_block[4][3] = {{0}, {2048, 1, 1}, {1024, 64, 1}, {256, 32, 64}};
 
 static int stages_of(const gmg_params *p, int sweeps) { return p->async.local == GMG_LOCAL_RED_BLACK ? 2 * sweeps : sweeps; }
@@ -39,7 +40,7 @@ static async_state layout(const gmg_smoother_level *l)
 {
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
-  async_state s = {.blocks = gmg_blocks_make(A, p->async.block, preferred_block[A->dim]),
+  async_state s = {.blocks = gmg_blocks_make_about(A, p->async.block, preferred_block[A->dim]),
                    .reach = p->async.overlap + 1,
                    .row = A->dim == 3 ? 1 : 2,
                    .stream = A->dim == 3 ? 2 : 1,
