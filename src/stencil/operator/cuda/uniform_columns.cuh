@@ -78,14 +78,16 @@ static inline gmg_uniform gmg_uniform_grid(const gmg_operator *A)
   return s;
 }
 
-/* Sets sizes and tiles. Tiles are as high as possible while there are at least `blocks` thread blocks, which the caller chooses so
-   that all are resident at once. Slightly too few blocks are better than slightly too many. On an H200, where 264 are resident,
-   norms at 128^3 in double take 15 us with 256 blocks, and 17 us with 512. */
+/* Sets the tiles of s, whose sizes are known. Tiles are as high as possible while there are at least `blocks` thread blocks, which
+   the caller chooses so that all are resident at once. Slightly too few blocks are better than slightly too many. On an H200, where
+   264 are resident, norms at 128^3 in double take 15 us with 256 blocks, and 17 us with 512. */
 static inline void gmg_tile_columns(gmg_uniform *s, int blocks)
 {
   const size_t threads[3] = {(size_t)s->n[0] / 2, (size_t)(s->n[1] / s->deep), (size_t)s->n[2]};
   s->tiles = gmg_full_tiles_of(threads, s->deep == 2 ? 32 : GMG_THREADS, 64, 2, (size_t)blocks);
 }
+
+/* Sets sizes, coefficients and tiles. */
 static inline void gmg_uniform_tiles(const gmg_operator *A, int blocks, gmg_uniform *s)
 {
   *s = gmg_uniform_grid(A);
