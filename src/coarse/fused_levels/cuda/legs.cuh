@@ -8,45 +8,6 @@
 
 /* --- downward leg ---------------------------------------------------------------------------------------------------- */
 
-/* The share of a lane in the restricted residual at (I, J, K) of the next coarser level: every fourth plane. Some of the planes
-   read may be stored in another block. */
-template <int beyond_walls, int shared>
-static __device__ __forceinline__ scalar restricted(const small_level &L, const real *tables, const scalar *r, int I, int J, int K,
-                                                    int lane)
-{
-  const taps &t = L.restrict_;
-  const int *const ints = (const int *)tables;
-  const int i0 = ints[t.first[0] + I], j0 = ints[t.first[1] + J], k0 = ints[t.first[2] + K], begin = begin_of(L),
-            size = L.n[1] * L.half;
-  const real *const wy = tables + t.weight[1] + J * MAX_TAPS, *const wz = tables + t.weight[2] + K * MAX_TAPS;
-  real wx[MAX_TAPS];
-  scalar sum = 0;
-  int column[MAX_TAPS]; /* for lines with even j + k */
-#pragma unroll
-  for (int m = 0; m < MAX_TAPS; m++) { /* beyond the row's columns the weights are 0, and the first column is read again */
-    wx[m] = tables[t.weight[0] + I * MAX_TAPS + m];
-    column[m] = wrapped<beyond_walls>(i0 + (m < t.taps[0] ? m : 0), L.n[0]);
-  }
-#pragma unroll 1
-  for (int q = lane; q < t.taps[2]; q += LANES) {
-    const int k = wrapped<beyond_walls>(k0 + q, L.n[2]), local = k - begin;
-    const int inside = !is_shared<shared>(L) || (local >= 0 && local < L.depth), owner = inside ? 0 : k / L.depth;
-    const scalar *const plane = inside ? r + local * size : in_block(r + (k - owner * L.depth) * size, owner);
-    scalar part = 0;
-#pragma unroll
-    for (int s = 0; s < MAX_TAPS; s++)
-      if (s < t.taps[1]) {
-        const int j = wrapped<beyond_walls>(j0 + s, L.n[1]), odd = (j + k) & 1;
-        const scalar *const line = plane + j * L.half;
-#pragma unroll
-        for (int m = 0; m < MAX_TAPS; m++)
-          if (m < FEW_TAPS || m < t.taps[0]) part += wy[s] * wx[m] * line[((column[m] ^ odd) & 1) * L.inner + (column[m] >> 1)];
-      }
-    sum += wz[q] * part;
-  }
-  return sum;
-}
-
 /* The restricted residual at (I, J, K) as the average of four pair sums in the block's own planes. */
 static __device__ __forceinline__ scalar averaged(const small_level &L, const scalar *r, int I, int J, int K)
 {
@@ -55,27 +16,31 @@ static __device__ __forceinline__ scalar averaged(const small_level &L, const sc
 }
 
 /* Computes f of the next coarser level and, if its smoothing needs them, zeros in u. Blocks share both levels or none. A block
-   computes the coarse planes that begin within its own planes. */
+   computes the coarse planes that begin within its own planes. Behind r there is space for its planes, restricted in themselves:
+   blocks read those of others. */
 template <int beyond_walls, int shared>
 static __device__ __forceinline__ void restrict_residual(const small_level &L, const small_level &C, const real *tables,
-                                                         scalar *memory, const scalar *r)
+                                                         scalar *memory, scalar *r)
 {
+  const int begin = begin_of(L), end = begin + planes_of(L), most = C.n[2], size = C.n[0] * C.n[1];
+  const int from = L.halved ? (begin + 1) / 2 : begin, to = end == L.n[2] ? most : min(L.halved ? (end + 1) / 2 : end, most);
+  scalar *const planes = r + 2 * L.inner;
   if (!begins_fresh(beyond_walls, &C)) {
 #pragma unroll 1
     for (unsigned c = threadIdx.x; c < 2 * C.colour; c += THREADS) memory[C.u + c] = 0;
   }
-  if (L.averaged) __syncthreads();
-  else cluster_sync(is_shared<shared>(L));
-  const int begin = begin_of(L), end = begin + planes_of(L), most = C.n[2];
-  const int from = L.halved ? (begin + 1) / 2 : begin, to = end == L.n[2] ? most : min(L.halved ? (end + 1) / 2 : end, most);
-  const int lane = (int)threadIdx.x % LANES;
-  each_unknown<LANES>(C, from, to - from, [&](int exists, int colour, int I, pair_place at) {
-    const int K = from + at.k, owner = C.blocks > 1 ? K / C.depth : 0;
-    scalar value = 0;
-    if (exists) value = L.averaged ? averaged(L, r, I, at.j, K) : restricted<beyond_walls, shared>(L, tables, r, I, at.j, K, lane);
-    if (!L.averaged)
-      for (int d = 1; d < LANES; d *= 2) value += __shfl_xor_sync(~0u, value, d);
-    if (!exists || lane > 0) return;
+  __syncthreads();
+  if (!L.averaged) {
+    restrict_in_planes<beyond_walls, 2>(L, C, tables, r, planes);
+    cluster_sync(is_shared<shared>(L));
+  }
+  each_unknown(C, from, to - from, [&](int exists, int colour, int I, pair_place at) {
+    const int K = from + at.k, owner = C.blocks > 1 ? K / C.depth : 0, column = at.j * C.n[0] + I;
+    if (!exists) return;
+    const scalar value = L.averaged ? averaged(L, r, I, at.j, K) : restricted_along<beyond_walls>(L, tables, K, [&](int k) {
+      const int local = k - begin, inside = !is_shared<shared>(L) || (local >= 0 && local < L.depth), from_block = k / L.depth;
+      return inside ? planes[local * size + column] : *in_block(planes + (k - from_block * L.depth) * size + column, from_block);
+    });
     scalar *const place = memory + C.f + colour * C.inner + ((K - owner * C.depth) * C.n[1] + at.j) * C.half + at.p;
     if (is_shared<shared>(L)) store_at(address_in(place, owner), value);
     else *place = value;

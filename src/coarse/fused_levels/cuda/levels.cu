@@ -180,6 +180,8 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks, int exact)
   for (int l = 0; l < last; l++) {
     small_level *L = &s.level[l], *C = L + 1;
     room = find_gathering(L, C, &p->level[l].prolong[axis[2]], room);
+    const unsigned planes = L->averaged || l + 1 == whole ? 0 : (unsigned)(C->n[0] * C->n[1] * L->depth);
+    room = 2 * L->inner + planes > room ? 2 * L->inner + planes : room;
     const int fresh = begins_fresh(s.beyond_walls, C);
     L->restricts_alone = fresh && L->averaged && C->blocks > 1 && L->depth == 2 * C->depth && !L->gathers_planes;
   }

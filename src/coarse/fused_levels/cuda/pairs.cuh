@@ -81,18 +81,17 @@ static __device__ __forceinline__ cell_place cell_of(const small_level &L, int c
   return cell_at(L, c - line * L.n[0], line - k * L.n[1], k);
 }
 
-/* Calls body(exists, colour, i, place) for every unknown of `planes` planes, starting at plane `begin`, in `lanes` adjacent
-   threads. All threads of a warp call it together; exists: whether there is an unknown. */
-template <int lanes, class Body>
-static __device__ __forceinline__ void each_unknown(const small_level &L, int begin, int planes, Body body)
+/* Calls body(exists, colour, i, place) for every unknown of `planes` planes, starting at plane `begin`; exists: whether there is an
+   unknown. */
+template <class Body> static __device__ __forceinline__ void each_unknown(const small_level &L, int begin, int planes, Body body)
 {
-  const int pairs = pairs_of(L, planes), me = (int)threadIdx.x / lanes;
+  const int pairs = pairs_of(L, planes);
 #pragma unroll 1
-  for (int first = 0; first < 2 * pairs; first += THREADS / lanes) {
-    const int c = min(first + me, 2 * pairs - 1), colour = c >= pairs;
+  for (int c = (int)threadIdx.x; c < 2 * pairs; c += THREADS) {
+    const int colour = c >= pairs;
     const pair_place at = place_of(L, c - colour * pairs);
     const int i = 2 * at.p + ((at.j + begin + at.k + colour) & 1);
-    body(first + me == c && i < L.n[0], colour, i, at);
+    body(i < L.n[0], colour, i, at);
   }
 }
 
