@@ -206,7 +206,11 @@ template <class T> static inline T __ldcg(const T *p)
   if constexpr (std::is_arithmetic_v<T>) return *(const volatile T *)p;
   else return *p;
 }
-template <class T> static inline void __stcg(T *p, T x) { *(volatile T *)p = x; }
+template <class T> static inline void __stcg(T *p, T x)
+{
+  if constexpr (std::is_arithmetic_v<T>) *(volatile T *)p = x;
+  else *p = x;
+}
 static inline int __popc(unsigned x) { return __builtin_popcount(x); }
 static inline float __fdividef(float a, float b) { return a / b; }
 static inline size_t __cvta_generic_to_shared(const void *p) { return emulator::address_of(p, 0xff); }
@@ -257,6 +261,11 @@ template <class T, class V> void st_relaxed_gpu_global_v4_f32(V *p, T x, T y, T 
   if ((uintptr_t)p % sizeof *p) __builtin_trap();
   st_relaxed_gpu_global((T *)p, x), st_relaxed_gpu_global((T *)p + 1, y);
   st_relaxed_gpu_global((T *)p + 2, z), st_relaxed_gpu_global((T *)p + 3, w);
+}
+
+static inline void atom_acq_rel_gpu_global_add_u32(unsigned &before, unsigned *count)
+{
+  before = __atomic_fetch_add(count, 1, __ATOMIC_ACQ_REL);
 }
 
 /* A thread that waits for another device asks again and again. */

@@ -93,7 +93,7 @@ static __global__ void __launch_bounds__(GMG_THREADS) range_of_array(gmg_points 
     const gmg_total one = {1, v + 0 * v, v, v};
     t = gmg_plus(t, one);
   });
-  gmg_grid_total(t, sums);
+  gmg_grid_total<1>(t, sums);
 }
 
 static gmg_range range(const gmg_exec *e, gmg_layout at, const void *x)
@@ -117,7 +117,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     const gmg_total one = {ratio > GMG_JUMP || ratio * GMG_JUMP < 1 ? 1. : 0., 1, ratio, ratio};
     t = gmg_plus(t, one);
   });
-  gmg_grid_total(t, sums);
+  gmg_grid_total<1>(t, sums);
 }
 
 static gmg_range ratios(const gmg_exec *e, const size_t n[3], gmg_layout of_x, const void *x, gmg_layout of_y, const void *y)

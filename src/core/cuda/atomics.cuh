@@ -45,6 +45,15 @@ static __device__ __forceinline__ void gmg_store_relaxed(float4 *p, float4 v)
   asm volatile("st.relaxed.gpu.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(p), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w) : "memory");
 }
 
+/* Adds 1, and returns the number before. What this thread has written, and what others have written to be seen by it, is visible to
+   the threads that arrive later. */
+static __device__ __forceinline__ unsigned gmg_arrive(unsigned *count)
+{
+  unsigned before;
+  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(count) : "memory");
+  return before;
+}
+
 /* --- between devices ---------------------------------------------------------------------------------------------------------
 
    A counter in memory that several devices see. Who reads a value that another has stored also sees all that the other wrote

@@ -30,7 +30,7 @@ typedef struct gmg_recorder {
 static __global__ void continue_kernel(gmg_loop_state *s) { s->continues = 1; }
 
 /* Starts a loop that does not begin by measuring a residual. */
-static __global__ void start_kernel(gmg_loop_test test) { gmg_loop_start(test, NULL, 1); }
+static __global__ void start_kernel(gmg_loop_test test) { gmg_loop_start(test); }
 
 /* --- recording -------------------------------------------------------------------------------------------------------- */
 

@@ -57,8 +57,8 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   else for_each(n, [&](size_t i) { t.first += gmg_square((wide_scalar)r[i]); });
   if (!gmg_grid_total(t, sums)) return;
   if (!can_step) d->pq = 0; /* every thread has read it by now */
-  if (!known) sums.to->first = NAN;
-  const double norm = sqrt(sums.to->first);
+  if (!known) t.first = sums.to->first = NAN;
+  const double norm = sqrt(t.first);
   if (test.state) gmg_loop_end(test, norm, norm);
 }
 
@@ -218,7 +218,7 @@ static __global__ void __launch_bounds__(GMG_THREADS) range_kernel(size_t n, con
     const gmg_total one = {1, v + 0 * v, v, v};
     t = gmg_plus(t, one);
   });
-  gmg_grid_total(t, sums);
+  gmg_grid_total<1>(t, sums);
 }
 
 static gmg_range range(const gmg_exec *e, size_t n, const void *x)

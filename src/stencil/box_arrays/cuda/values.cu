@@ -29,7 +29,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     const gmg_total one = {bad, gmg_given_control_volume(&g, at) * sum, sum, sum};
     t = gmg_plus(t, one);
   });
-  gmg_grid_total(t, sums);
+  gmg_grid_total<1>(t, sums);
 }
 
 static gmg_row_totals examine(const gmg_exec *e, const gmg_given_box *g, size_t first, size_t count)

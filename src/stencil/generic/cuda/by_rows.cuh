@@ -115,7 +115,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     q[c] = image;
     t.first += weighted * (double)image, t.second += weighted * (double)beside;
   });
-  if (gmg_grid_total(t, sums)) gmg_cg_note(direction, sums.to->first, sums.to->second, unit);
+  if (gmg_grid_total(t, sums)) gmg_cg_note(direction, t.first, t.second, unit);
 }
 
 /* The namespace has no name. Otherwise both real types would have the same symbols. */

@@ -19,25 +19,26 @@ typedef struct {
 static __device__ int is_done(const scaling &s)
 {
   if (!s.first || !s.test.state->continues) return 0;
-  if (blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) gmg_loop_start(s.test, NULL, 1);
+  if (blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) gmg_loop_start(s.test);
   return 1;
 }
 
 static __device__ double scale_of(const scaling &s) { return s.divisor ? 1 / *s.divisor : s.scale ? s.scale->next : 1; }
 
-/* Called by one thread of the grid. Not inlined, because it would cost the kernels registers. */
-static __device__ __noinline__ void note_norm(const scaling how, const gmg_total *squares)
+/* Called by one thread of the grid, with the sums of squares of the residual and of f. Not inlined, because it would cost the
+   kernels registers. */
+static __device__ __noinline__ void note_norm(const scaling how, double residual, double rhs)
 {
-  const double scale = scale_of(how), norm = sqrt(squares->first);
+  const double scale = scale_of(how), norm = sqrt(residual);
   if (how.scale) gmg_scale_note(how.scale, scale, norm);
-  if (how.first) gmg_loop_start(how.test, squares, scale * norm);
+  if (how.first) gmg_loop_start_from(how.test, norm, sqrt(rhs), scale * norm);
   else if (how.test.state) gmg_loop_end(how.test, norm, scale * norm);
 }
 
 /* Sums over the grid, and records the norm. */
 static __device__ __forceinline__ void sum_up(gmg_total t, const scaling &how, const gmg_sum_target &sums)
 {
-  if (gmg_grid_total(t, sums) && (how.scale || how.test.state)) note_norm(how, sums.to);
+  if (gmg_grid_total(t, sums) && (how.scale || how.test.state)) note_norm(how, t.first, t.second);
 }
 
 #endif

@@ -139,7 +139,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     for (int m = 0; m < AT_ONCE; m++) v[m] -= change;
     store_chunk(n, c, full, v, u);
   });
-  if (gmg_grid_total(t, sums)) *to_host = *sums.to;
+  if (gmg_grid_total(t, sums)) *to_host = t;
 }
 
 static void take_means(const gmg_exec *e, const gmg_operator *A, double volume, const void *f, void *rest, void *u)

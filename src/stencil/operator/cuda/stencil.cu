@@ -138,11 +138,10 @@ static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
 
 /* --- inner products -------------------------------------------------------------------------------------------------- */
 
-/* Sum of w conj(x) y with the control volumes w. Returns 1 in the thread that has the sum. */
+/* Sum of w conj(x) y with the control volumes w. Returns 1 in the thread that has the sum, in t. */
 static __device__ __forceinline__ int dot_of(const gmg_operator &A, const gmg_own_box &own, const gmg_points &p, const scalar *x,
-                                             const scalar *y, const gmg_sum_target &sums)
+                                             const scalar *y, const gmg_sum_target &sums, gmg_total &t)
 {
-  gmg_total t = {0, 0, 0, 0};
   gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
     if (gmg_is_own(&own, i, j, k)) add_scalar(t, gmg_product(gmg_volume_at(A, i, j, k) * (wide_scalar)x[c], (wide_scalar)y[c]));
   });
@@ -152,7 +151,8 @@ static __device__ __forceinline__ int dot_of(const gmg_operator &A, const gmg_ow
 static __global__ void __launch_bounds__(GMG_THREADS)
     dot_kernel(gmg_operator A, gmg_own_box own, gmg_points p, const scalar *x, const scalar *y, gmg_sum_target sums)
 {
-  dot_of(A, own, p, x, y, sums);
+  gmg_total t = {0, 0, 0, 0};
+  dot_of(A, own, p, x, y, sums, t);
 }
 
 static gmg_number dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y)
@@ -177,7 +177,8 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     if (blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) gmg_cg_set_beta(direction, flexible, 0, unit);
     return;
   }
-  if (dot_of(A, own, p, z, y, sums)) gmg_cg_set_beta(direction, flexible, sums.to->first, unit);
+  gmg_total t = {0, 0, 0, 0};
+  if (dot_of(A, own, p, z, y, sums, t)) gmg_cg_set_beta(direction, flexible, t.first, unit);
 }
 
 static void cg_beta(const gmg_exec *e, const gmg_operator *A, const void *z, const void *y, int flexible, gmg_cg_scalars *d,
@@ -191,7 +192,7 @@ static void cg_beta(const gmg_exec *e, const gmg_operator *A, const void *z, con
 /* Notes <p, A p> (first) and <p, x> (second). Not inlined: in float some kernels would need 80 registers or more instead of 64. */
 static __device__ __noinline__ void note_sums(gmg_total t, gmg_cg_scalars *direction, const double *unit, const gmg_sum_target sums)
 {
-  if (gmg_grid_total(t, sums)) gmg_cg_note(direction, sums.to->first, sums.to->second, unit);
+  if (gmg_grid_total(t, sums)) gmg_cg_note(direction, t.first, t.second, unit);
 }
 
 template <int kind>
