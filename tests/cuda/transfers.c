@@ -1,6 +1,17 @@
 /* CUDA against the host: transfers between levels of any sizes. */
 #include "transfers.h"
 
+static void transfers_agree_in(const plain_case *c, int count)
+{
+  for (int type = 0; type < 2; type++)
+    for (int i = 0; i < 2 * count; i++) {
+      gmg_problem p = shaped_problem(&c[i / 2].shape);
+      if (!taken(unknowns(&p))) continue;
+      p.type = (gmg_type)type;
+      all_transfers(c[i / 2].name, &p, i % 2);
+    }
+}
+
 /* 2D: axes that are not processed by pairs, strips of columns and parts of rows with few or many unknowns in the last ones. */
 static void transfers_agree_at_odd_sizes(void **state)
 {
@@ -20,13 +31,7 @@ static void transfers_agree_at_odd_sizes(void **state)
       {"strips with one column", {2, {129, 33, 1}, GMG_VERTEX, "dddd"}},
       {"nine rows", {2, {125, 9, 1}, GMG_CELL, "nnpp"}}};
   (void)state;
-  for (int type = 0; type < 2; type++)
-    for (int i = 0; i < 2 * COUNT(odd); i++) {
-      gmg_problem p = shaped_problem(&odd[i / 2].shape);
-      if (!taken(unknowns(&p))) continue;
-      p.type = (gmg_type)type;
-      all_transfers(odd[i / 2].name, &p, i % 2);
-    }
+  transfers_agree_in(odd, COUNT(odd));
   for (int i = 0; i < 4; i++) { /* no two rows have the same weights */
     medium m = stretched(2, 77, 5, (gmg_centering)(i % 2));
     if (taken(unknowns(&m.p))) all_transfers("stretched", &m.p, i / 2);
@@ -47,13 +52,7 @@ static void transfers_agree_along_one_axis(void **state)
                                     {"the first of three, periodic", {3, {254, 10, 12}, GMG_CELL, "ppdddd"}},
                                     {"the second of three axes", {3, {12, 250, 10}, GMG_CELL, "dddddd"}}};
   (void)state;
-  for (int type = 0; type < 2; type++)
-    for (int i = 0; i < 2 * COUNT(even); i++) {
-      gmg_problem p = shaped_problem(&even[i / 2].shape);
-      if (!taken(unknowns(&p))) continue;
-      p.type = (gmg_type)type;
-      all_transfers(even[i / 2].name, &p, i % 2);
-    }
+  transfers_agree_in(even, COUNT(even));
 }
 
 int main(int argc, char **argv)

@@ -38,7 +38,7 @@ template <int whole_block> struct by_threads {
   __device__ double sum(double x, int) const
   {
     wait();
-    return whole_block ? block_sum<GMG_THREADS / 32>(x) : lanes_sum<32>(x);
+    return whole_block ? block_sum<GMG_THREADS / 32>(x) : gmg_lanes_sum<32>(x);
   }
 };
 

@@ -9,24 +9,16 @@
 
 enum { MAX_CELLS_INVERSE = 64 }; /* largest coarsest grid that is solved by its inverse */
 
-/* Sum over LANES neighbouring threads of a warp. Each of them gets the sum. */
-template <unsigned LANES, class Number> static __device__ __forceinline__ Number lanes_sum(Number x)
-{
-#pragma unroll
-  for (int d = LANES / 2; d > 0; d /= 2) x += __shfl_xor_sync(~0u, x, d);
-  return x;
-}
-
 /* Sum over a thread block of WARPS warps. Every thread gets the sum. */
 template <unsigned WARPS> static __device__ __forceinline__ double block_sum(double x)
 {
   __shared__ double of_warp[WARPS];
   const unsigned me = threadIdx.y * blockDim.x + threadIdx.x;
-  x = lanes_sum<32>(x);
+  x = gmg_lanes_sum<32>(x);
   __syncthreads();
   if (me % 32 == 0) of_warp[me / 32] = x;
   __syncthreads();
-  if (WARPS == 32) return lanes_sum<32>(of_warp[me % 32]);
+  if (WARPS == 32) return gmg_lanes_sum<32>(of_warp[me % 32]);
   x = 0;
   for (unsigned w = 0; w < WARPS; w++) x += of_warp[w];
   return x;
@@ -39,7 +31,7 @@ template <unsigned LANES, class Number, class Add> static __device__ __forceinli
   Number sum = 0;
 #pragma unroll
   for (unsigned c = threadIdx.x % LANES; c < columns; c += LANES) add(c, sum);
-  return lanes_sum<LANES>(sum);
+  return gmg_lanes_sum<LANES>(sum);
 }
 
 /* The inverse of a coarsest grid, stored by cg_block.cu: n rows of n numbers, then a flag that is 0 if the inverse is unusable. */

@@ -15,7 +15,7 @@ extern "C" {
 
 #include <cuda_runtime.h>
 
-/* Two sums and two extremes of one reduction. */
+/* Two sums and two extremes of one reduction. Aligned, because each two are stored at once. */
 typedef struct alignas(16) gmg_total {
   double first, second, least, most;
 } gmg_total;
@@ -260,15 +260,22 @@ static __device__ __forceinline__ gmg_total gmg_plus(gmg_total a, gmg_total b)
   return {a.first + b.first, a.second + b.second, a.least < b.least ? a.least : b.least, a.most > b.most ? a.most : b.most};
 }
 
-/* The total over `lanes` adjacent lanes, in all of them. extremes: as in gmg_grid_total() */
-template <int lanes, int extremes> static __device__ __forceinline__ gmg_total gmg_lanes_total(gmg_total x)
+/* The sum over `lanes` adjacent lanes of a warp, in all of them. */
+template <unsigned lanes, class Number> static __device__ __forceinline__ Number gmg_lanes_sum(Number x)
 {
 #pragma unroll
-  for (int d = lanes / 2; d > 0; d /= 2) {
-    gmg_total other = x;
-    other.first = __shfl_xor_sync(~0u, x.first, d), other.second = __shfl_xor_sync(~0u, x.second, d);
-    if (extremes) other.least = __shfl_xor_sync(~0u, x.least, d), other.most = __shfl_xor_sync(~0u, x.most, d);
-    x = gmg_plus(x, other);
+  for (int d = lanes / 2; d > 0; d /= 2) x += __shfl_xor_sync(~0u, x, d);
+  return x;
+}
+
+/* The total over `lanes` adjacent lanes, in all of them. extremes: as in gmg_grid_total() */
+template <unsigned lanes, int extremes> static __device__ __forceinline__ gmg_total gmg_lanes_total(gmg_total x)
+{
+  x.first = gmg_lanes_sum<lanes>(x.first), x.second = gmg_lanes_sum<lanes>(x.second);
+#pragma unroll
+  for (int d = lanes / 2; extremes && d > 0; d /= 2) {
+    const double least = __shfl_xor_sync(~0u, x.least, d), most = __shfl_xor_sync(~0u, x.most, d);
+    x.least = least < x.least ? least : x.least, x.most = most > x.most ? most : x.most;
   }
   return x;
 }

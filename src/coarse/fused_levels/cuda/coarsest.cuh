@@ -53,7 +53,7 @@ struct warp_fields {
   {
     double sum = 0;
     OWN(s) sum += (double)volume[s] * (double)x[s] * (y ? (double)y[s] : 1);
-    return lanes_sum<32>(sum);
+    return gmg_lanes_sum<32>(sum);
   }
 
   __device__ __forceinline__ void remove_mean(scalar *x) const

@@ -95,7 +95,7 @@ static __device__ __forceinline__ void solve_exactly(const fused_state &s, const
       const value_quad x = f[c];
       sum += (w.x * x.x + w.y * x.y) + (w.z * x.z + w.w * x.w);
     }
-    sum = lanes_sum<32>(sum);
+    sum = gmg_lanes_sum<32>(sum);
     if (lane == 0) u[begin + row] = sum;
   }
   gather(s.blocks, u, begin, rows, n);

@@ -43,8 +43,8 @@ static __device__ __forceinline__ void restrict_in_planes(const small_level &L, 
     const int c = first + (int)threadIdx.x / lanes, k = min(c, values - 1) / size, at = min(c, values - 1) - k * size;
     const int J = at / C.n[0];
     const scalar *const plane = r + k * L.n[1] * L.half;
-    scalar value = restricted_in_plane<beyond_walls, lanes>(L, tables, plane, begin + k, at - J * C.n[0], J, lane);
-    for (int d = 1; d < lanes; d *= 2) value += __shfl_xor_sync(~0u, value, d);
+    const scalar part = restricted_in_plane<beyond_walls, lanes>(L, tables, plane, begin + k, at - J * C.n[0], J, lane);
+    const scalar value = gmg_lanes_sum<lanes>(part);
     if (c < values && lane == 0) to[c] = value;
   }
 }
