@@ -92,11 +92,14 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
   };
 
   __device__ __forceinline__ int exists(int a, int k) const { return gmg_index_exists(k, s.n[a], s.ends[a]); }
-  /* index of an unknown (more = 0) or of a face (1) along an axis, or of the nearest that exists */
-  __device__ __forceinline__ unsigned nearest(int a, int k, int more) const
+  /* Index of an unknown (more = 0) or of a face (1) along an axis, or of any other one if the tile does not read it. Along axis 0
+     lanes copy different ones: a copy to shared memory is slow if lanes of a warp read the same value (plane_sweep.cuh). */
+  __device__ __forceinline__ unsigned index_to_load(int a, int k, int more) const
   {
-    const int v = min(k, begin[a] + own[a] + 1);
-    return (unsigned)(s.ends[a] ? gmg_wrap_once(v, s.n[a], 1) : min(max(v, 0), s.n[a] - 1 + more));
+    const int last = s.n[a] - 1 + more, is_read = k <= begin[a] + own[a] + 1 && (s.ends[a] || (k >= 0 && k <= last));
+    if (is_read) return (unsigned)(s.ends[a] ? gmg_wrap_once(k, s.n[a], 1) : k);
+    const int lanes = a == 0 ? FACE_WIDE : 1;
+    return (unsigned)min(k < lanes ? k + lanes : k - lanes, last);
   }
   __device__ __forceinline__ unsigned level_plane(int q) const { return (unsigned)gmg_wrap_once(first + q, s.n[2], wraps); }
 
@@ -112,9 +115,10 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
     there = x < own[0] + 3 && y < own[1] + 3 && exists(0, i) && exists(1, j);
     relaxed = there && x < own[0] + 2 && y < own[1] + 2;
     own_mine = relaxed && x > 0 && x <= own[0] && y > 0 && y <= own[1] ? (unsigned)own[2] : 0;
-    const unsigned gi = nearest(0, i, 0), gj = nearest(1, j, 0);
+    const unsigned gi = index_to_load(0, i, 0), gj = index_to_load(1, j, 0);
     column = column_offset(s.layout, gi, gj);
-    x_column = column_offset(s.face_at[0], nearest(0, i, 1), gj), y_column = column_offset(s.face_at[1], gi, nearest(1, j, 1));
+    x_column = column_offset(s.face_at[0], index_to_load(0, i, 1), gj);
+    y_column = column_offset(s.face_at[1], gi, index_to_load(1, j, 1));
     lo_x = __ldg(s.lo[0] + gi), hi_x = __ldg(s.hi[0] + gi), lo_y = __ldg(s.lo[1] + gj), hi_y = __ldg(s.hi[1] + gj);
     here = tile + (y + 1) * FACE_PITCH + x + 1, put = here + parity * 2 * FACE_PLANE;
     put_wrapped = put - parity * FACE_VALUES * FACE_PLANE;
@@ -138,7 +142,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
     const pitches &at = !faces ? s.layout : s.face_at[behind];
     side_slice = (unsigned)at.plane;
     side_column = ring ? column_offset(s.layout, gmg_wrap_once(ri, s.n[0], s.ends[0]), gmg_wrap_once(rj, s.n[1], s.ends[1]))
-                       : column_offset(s.face_at[behind], nearest(0, ri, !behind), nearest(1, rj, behind));
+                       : column_offset(s.face_at[behind], index_to_load(0, ri, !behind), index_to_load(1, rj, behind));
     side_put = faces ? stage + (behind ? slot::y : slot::x) + ry * slot::pitch + rx
                      : tile + (ry + 1) * FACE_PITCH + rx + 1 + ring_parity * 2 * FACE_PLANE;
   }
@@ -349,7 +353,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
     face_lines<kind> lines;
     if (by_lines)
       lines.begin(s, f, stage, (int)threadIdx.x, begin[0] - 1,
-                  [&](int line, int more) { return nearest(1, begin[1] - 1 + line, more); });
+                  [&](int line, int more) { return index_to_load(1, begin[1] - 1 + line, more); });
     column_held v;
     begin_pass(v, lines);
     for (int T0 = 0; 2 * T0 <= own[2] + FACE_FILL; T0 += FACE_STEPS)
