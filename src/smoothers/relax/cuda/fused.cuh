@@ -92,6 +92,24 @@ static __device__ __forceinline__ void put_update(const update_output &o, double
 #endif
 }
 
+/* Two updates, of those values that are `mine`, with one branch for both. */
+static __device__ __forceinline__ void put_updates(const update_output &o, double scale, const int mine[2], const int offset[2],
+                                                   const scalar value[2])
+{
+#if GMG_REAL_F32
+  const double x[2] = {scale * (double)value[0], scale * (double)value[1]};
+  if (o.keep) {
+    if (mine[0]) (void)atomicAdd(o.x + offset[0], x[0]);
+    if (mine[1]) (void)atomicAdd(o.x + offset[1], x[1]);
+    return;
+  }
+#else
+  const scalar *const x = value;
+#endif
+  if (mine[0]) o.x[offset[0]] = x[0];
+  if (mine[1]) o.x[offset[1]] = x[1];
+}
+
 /* Weights of fine index i, which may be beyond a wall or wrap around a periodic axis. */
 static __device__ __forceinline__ gmg_pair_weights pair_weights_of(const gmg_map &m, int i, int n, int wraps, int exists)
 {

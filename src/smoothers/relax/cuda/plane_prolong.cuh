@@ -45,10 +45,11 @@ template <int rows, int steps, int paired> struct plane_prolongation {
   int third;            /* whether the columns read a third line */
   real own_x, side_x;   /* weights along x of both columns */
   int ring_at;          /* the cell of the ring's column; from bit 16 on: the sides from which it reads */
-  scalar before[2], here[2], ring_before; /* coarse planes K - 1 and K, interpolated across */
+  scalar before[2], here[2], ring_before; /* coarse planes K - 1 and K, interpolated across, at columns A and B */
   scalar ring_odd;                        /* the correction of plane 2 K - 1 at the ring's column */
   /* In shared memory, because registers are scarce:
-     - of_row, per warp, [3]: weights along y of two lines for the first columns, and of three lines for the second ones;
+     - of_row, per warp, [3]: weights along y of two lines for the first columns, and of three lines for the second ones; of_row
+       points to those of column A;
      - of_ring, [2], RING apart: weights along x and along y of the ring's column;
      - ring_here: plane K at the ring's column. */
   real_pair *of_row, *of_ring;
@@ -56,7 +57,8 @@ template <int rows, int steps, int paired> struct plane_prolongation {
 
   /* (i, j): the first column; (ri, rj): the column of the ring */
   __device__ __forceinline__ void begin(const update_output &o, const int n[3], const int ends[3], const int corner[3], int me,
-                                        int i, int j, int exists0, int exists1, int ri, int rj, int ring_exists, scalar *memory)
+                                        int swap, int i, int j, int exists0, int exists1, int ri, int rj, int ring_exists,
+                                        scalar *memory)
   {
     const int I0 = first_coarse<paired>(o.map[0], corner[0], n[0], ends[0]);
     const int J0 = first_coarse<paired>(o.map[1], corner[1], n[1], ends[1]);
@@ -77,11 +79,13 @@ template <int rows, int steps, int paired> struct plane_prolongation {
     };
     third = !paired && of_second + y1.above >= 2;
     cell = exists0 || exists1 ? (base - J0) * WIDE + (i >> 1) - I0 : 1;
-    of_ring = (real_pair *)(memory + SLOTS * CELLS) + me, of_row = (real_pair *)(memory + SLOTS * CELLS) + 2 * RING + me / 32 * 3;
+    of_ring = (real_pair *)(memory + SLOTS * CELLS) + me;
+    of_row = (real_pair *)(memory + SLOTS * CELLS) + 2 * RING + me / 32 * 3 + swap;
     ring_here = memory + SLOTS * CELLS + 4 * RING + 6 * rows + me;
     if (me % 32 == 1) { /* lane 1 has no columns beyond a wall along x */
-      of_row[0] = y0.above ? real_pair{y0.own, y0.side} : real_pair{y0.side, y0.own};
-      of_row[1] = real_pair{of_line(0), of_line(1)}, of_row[2] = real_pair{third ? of_line(2) : 0, 0};
+      real_pair *const lines = of_row - swap;
+      lines[0] = y0.above ? real_pair{y0.own, y0.side} : real_pair{y0.side, y0.own};
+      lines[1] = real_pair{of_line(0), of_line(1)}, lines[2] = real_pair{third ? of_line(2) : 0, 0};
     }
     const gmg_near_pair rx = near_pair_of<paired>(o.map[0], ri, n[0], ends[0], ring_exists);
     const gmg_near_pair ry = near_pair_of<paired>(o.map[1], rj, n[1], ends[1], ring_exists);
@@ -89,22 +93,23 @@ template <int rows, int steps, int paired> struct plane_prolongation {
     ring_at = ring_exists ? (((rj >> 1) - J0) * WIDE + (ri >> 1) - I0) | rx.above << 16 | ry.above << 17 : WIDE + 1;
   }
 
-  /* starts to load coarse plane K */
+  /* starts to load coarse plane K. Beyond a wall that does not mirror it is any plane: its weight is 0. */
   __device__ __forceinline__ void load(const update_output &o, int ends, int K, int slot)
   {
-    const int nz = o.map[2].cols;
-    const int plane = (ends & GMG_WRAPS ? gmg_wrap_once(K, nz, 1) : min(max(coarse_image<paired>(K, nz, ends), 0), nz - 1)) * pitch;
+    const int nz = o.map[2].cols, plane = gmg_wrap_once(coarse_image<paired>(K, nz, ends), nz, 1) * pitch;
     if (offset >= 0) __pipeline_memcpy_async(slots + slot * CELLS + (int)threadIdx.x, coarse + (plane + offset), sizeof(scalar));
   }
 
-  /* the plane in a slot, interpolated across, at the own columns and at the ring's */
-  __device__ __forceinline__ void across(int slot, scalar e[2]) const
+  /* the plane in a slot, interpolated across, at columns A and B and at the ring's; swap: A is the second column */
+  __device__ __forceinline__ void across(int slot, int swap, scalar e[2]) const
   {
     const scalar *const at = slots + slot * CELLS + cell;
     const scalar low = own_x * at[0] + side_x * at[beside], next = own_x * at[WIDE] + side_x * at[WIDE + beside];
-    const real_pair first = of_row[0], second = of_row[1];
-    e[0] = first.x * low + first.y * next, e[1] = second.x * low + second.y * next;
-    if (third) e[1] += of_row[2].x * (own_x * at[2 * WIDE] + side_x * at[2 * WIDE + beside]);
+    const real_pair of_a = of_row[0], of_b = of_row[swap ? -1 : 1];
+    e[0] = of_a.x * low + of_a.y * next, e[1] = of_b.x * low + of_b.y * next;
+    if (!third) return;
+    const scalar more = of_row[2 - swap].x * (own_x * at[2 * WIDE] + side_x * at[2 * WIDE + beside]);
+    e[0] += swap ? more : (scalar)0, e[1] += swap ? (scalar)0 : more;
   }
   __device__ __forceinline__ scalar across_ring(int slot) const
   {
@@ -115,14 +120,14 @@ template <int rows, int steps, int paired> struct plane_prolongation {
   }
 
   /* before the first step */
-  __device__ __forceinline__ void fill(const update_output &o, const tile_planes &p)
+  __device__ __forceinline__ void fill(const update_output &o, const tile_planes &p, int swap)
   {
     const int K = p.first >> 1; /* the middle coarse plane of the first step */
     for (int d = -2; d < 2; d++) load(o, p.ends, K + 1 + d, (d + SLOTS) % SLOTS);
     __pipeline_commit();
     __pipeline_wait_prior(0);
     __syncthreads();
-    across(SLOTS - 2, before), across(SLOTS - 1, here);
+    across(SLOTS - 2, swap, before), across(SLOTS - 1, swap, here);
     ring_odd = 0; /* the plane below the first does not exist */
     if (threadIdx.x < RING) ring_before = across_ring(SLOTS - 2), *ring_here = across_ring(SLOTS - 1);
     __syncthreads();
@@ -136,15 +141,16 @@ template <int rows, int steps, int paired> struct plane_prolongation {
     load(o, p.ends, (p.first >> 1) + T + 4, (t + 3) % SLOTS);
   }
 
-  /* Adds the correction to planes 2 T and 2 T + 1 of the tile, and to those of the ring, which are one earlier unless `late`. */
+  /* Adds the correction to planes 2 T and 2 T + 1 of columns A and B, and to those of the ring, which are one earlier unless
+     `late`. */
   template <int checked>
-  __device__ __forceinline__ void take(const update_output &o, const tile_planes &p, int T, int t, int late, scalar u[2][2],
-                                       scalar beside_u[2])
+  __device__ __forceinline__ void take(const update_output &o, const tile_planes &p, int T, int t, int swap, int late,
+                                       scalar u[2][2], scalar beside_u[2])
   {
     const int slot = t % SLOTS, K = (p.first >> 1) + T;
     scalar e[2];
     gmg_near_pair w[2]; /* of planes 2 T and 2 T + 1 of the tile, which are 2 K and 2 K + 1 of the level */
-    across(slot, e);
+    across(slot, swap, e);
 #pragma unroll
     for (int d = 0; d < 2; d++) {
       const int q = 2 * T + d;

@@ -12,8 +12,9 @@
 /* A thread has two lines: the upper one of a coarse line, and the lower one of the next. It passes the contribution of the former
    to the thread in front, through shared memory. Every second pair of adjacent lanes shares a coarse value; the other pairs are
    neighbours across a face. Every step receives the upper plane of coarse plane m and the lower plane of m + 1. */
-template <int self_contained> struct plane_restriction {
-  scalar *given; /* [2][threads]: contributions to the thread in front, by parity of the step */
+template <int threads, int self_contained> struct plane_restriction {
+  static constexpr int GIVEN = threads + 32, REALS = 2 * GIVEN;
+  scalar *given; /* [2][GIVEN]: contributions to the thread in front, by parity of the step; the foremost warp gets 0 */
   real inner[2];            /* D of the two lines, away from walls along the columns */
   scalar plane[2], values[2]; /* contribution of the lower plane to coarse plane m; its values */
   scalar mine;                /* contribution of the previous step, including that of the thread in front */
@@ -27,7 +28,7 @@ template <int self_contained> struct plane_restriction {
     const int lane = me % 32, I = i >> 1,
               counts = (lane % 2 || lane == 0) && 2 * I <= corner[0] + own[0] && gmg_index_exists(I, r.layout.n[0], wraps[0]);
     const auto is_own = [&](int a, int K) { return 2 * K >= corner[a] && 2 * K < corner[a] + own[a]; };
-    given = memory, inner[0] = inner0, inner[1] = inner1;
+    given = memory + me, inner[0] = inner0, inner[1] = inner1;
     plane[0] = plane[1] = values[0] = values[1] = mine = 0;
     partner = lane % 2 ? lane + 1 : lane - 1;
     if (partner == 32) partner = -1;
@@ -39,7 +40,7 @@ template <int self_contained> struct plane_restriction {
       offset[line] = -1;
       if (there && (!self_contained || (is_own(0, I) && is_own(1, J)))) offset[line] = (int)gmg_offset_32(r.layout, column, row, 0);
     }
-    given[me] = given[me + (int)blockDim.x] = 0;
+    for (int x = 0; x < 2; x++) given[x * GIVEN] = given[x * GIVEN + 32] = 0;
   }
 
   static __device__ __forceinline__ void put(scalar *at, scalar value)
@@ -54,20 +55,20 @@ template <int self_contained> struct plane_restriction {
     put(r.coarse + (base + offset[line]), r.weight * (value + (partner >= 0 ? other : (scalar)0)));
   }
 
-  /* adds the contributions of the previous step to coarse plane K */
-  __device__ __forceinline__ void give(const restriction_output &r, int wraps, int K, int step, int me) const
+  /* adds the contributions of the previous step to coarse plane K; checked: which may not exist */
+  template <int checked> __device__ __forceinline__ void give(const restriction_output &r, int wraps, int K, int step, int me) const
   {
-    const int before = (step + 1) % 2 * (int)blockDim.x + me;
-    const int pitch = (int)gmg_pitch_32(r.layout, 2);
-    const int base = gmg_index_exists(K, r.layout.n[2], wraps) ? gmg_wrap_once(K, r.layout.n[2], wraps) * pitch : -1;
-    add(r, mine + (me + 32 < (int)blockDim.x ? given[before + 32] : (scalar)0), 1, base);
-    if (!self_contained && me < 32) add(r, given[before], 0, base);
+    const scalar *const before = given + (step + 1) % 2 * GIVEN;
+    const int exists = !checked || gmg_index_exists(K, r.layout.n[2], wraps);
+    const int base = exists ? (checked ? gmg_wrap_once(K, r.layout.n[2], wraps) : K) * (int)gmg_pitch_32(r.layout, 2) : -1;
+    add(r, mine + before[32], 1, base);
+    if (!self_contained && me < 32) add(r, before[0], 0, base);
   }
 
   /* u and f of two planes and two lines; 0 outside the block's own (if self-contained, u is also set there); more: additional
      diagonal at walls along the columns */
   __device__ __forceinline__ void take(const real coupling[3], const scalar u[2][2], const scalar f[2][2], const real more[2],
-                                       int step, int me)
+                                       int step)
   {
     scalar gives[2][2], upper[2];
 #pragma unroll
@@ -82,7 +83,7 @@ template <int self_contained> struct plane_restriction {
       upper[line] = plane[line] + gives[0][line] + coupling[0] * across;
       plane[line] = gives[1][line], values[line] = u[1][line];
     }
-    given[step % 2 * (int)blockDim.x + me] = upper[0], mine = upper[1];
+    given[step % 2 * GIVEN] = upper[0], mine = upper[1];
   }
 };
 

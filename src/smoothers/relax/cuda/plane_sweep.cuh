@@ -19,9 +19,14 @@
    that a half sweep reads, 2 T - 3 h + 1 of the other kind, are not written in the same step. Eight steps are unrolled, after which
    registers and slots repeat, so all indices are constants.
 
-   At 512^3 the pass is limited by traffic through shared memory and the L1 cache. Therefore planes are loaded and stored whole, and
-   assigned to A and B afterwards; f is copied to shared memory without a register; and one neighbour across is in a register. u is
-   loaded one step ahead and f two, because little else hides the latency of memory. */
+   At 512^3 the pass is limited by the number of its instructions, by traffic through shared memory, and by latency, because there
+   are only 16 warps. Therefore
+   - planes are loaded and stored whole, and assigned to A and B afterwards;
+   - f is copied to shared memory without a register, and one neighbour across is in a register;
+   - u and f are loaded ahead, because little else hides the latency of memory;
+   - steps without checks load and store without conditions: who has nothing to store writes to a place that nobody reads, and
+     who has nothing to load loads another value (index_to_load);
+   - no value is spilled in these steps: a load of a spilled value waits for all loads from memory before it. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_PLANE_SWEEP_H
 #define GMG_SMOOTHERS_RELAX_CUDA_PLANE_SWEEP_H
 
@@ -40,6 +45,15 @@ typedef struct {
   real relax; /* weight / diagonal inside the level, or 0 */
 } column;
 
+/* The index of an unknown, or if there is none, of another one to load, whose value is not used. `lanes` lanes of a warp have
+   adjacent indices. They get different ones, because a copy to shared memory is slow if lanes of a warp read one value: a solve
+   at 512^3 takes 12.8 ms on an H200, and 14.7 ms if these lanes read the nearest unknown. */
+static __device__ __forceinline__ int index_to_load(int i, int n, int ends, int lanes)
+{
+  if (gmg_index_continues(i, n, ends)) return gmg_fold_index(i, n, ends);
+  return i < 0 ? min(i + lanes, n - 1) : max(min(i - lanes, n - 1), 0);
+}
+
 /* Column (x, y) of a tile, which is column (i, j) of the level. The tile has one column around the own ones. spare: the first own
    line is another block's. */
 static __device__ __forceinline__ column column_of(const uniform_level &s, int i, int j, int x, int y, const int own[3], int spare)
@@ -48,8 +62,7 @@ static __device__ __forceinline__ column column_of(const uniform_level &s, int i
   c.inside = x < own[0] + 2 && y < own[1] + 2;
   c.exists = c.inside && gmg_index_continues(i, s.n[0], s.ends[0]) && gmg_index_continues(j, s.n[1], s.ends[1]);
   c.mine = c.exists && x > 0 && x <= own[0] && y > spare && y <= own[1];
-  const int gi = c.exists ? gmg_fold_index(i, s.n[0], s.ends[0]) : 0,
-            gj = c.exists ? gmg_fold_index(j, s.n[1], s.ends[1]) : 0;
+  const int gi = index_to_load(i, s.n[0], s.ends[0], 32), gj = index_to_load(j, s.n[1], s.ends[1], 1);
   c.offset = column_offset(s.layout, gi, gj);
   const real diag = gmg_at(s.diag[0], gi) + gmg_at(s.diag[1], gj) + gmg_at(s.diag[2], 1) + s.shift;
   c.relax = c.exists ? s.omega / diag : (real)0;
@@ -67,12 +80,11 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
   static constexpr int STEPS = shape::steps, SLOTS = shape::slots, DONE = 3 * HALF_SWEEPS + 1;
   static constexpr int from_zero = KIND & PASS_FROM_ZERO, prolongs = KIND & PASS_PROLONG, restricts = KIND & PASS_RESTRICT,
                        updates = KIND & PASS_UPDATE, exact = HALF_SWEEPS == 2, self_contained = exact && from_zero && restricts;
-  typedef plane_restriction<self_contained> residual_restriction;
+  typedef plane_restriction<THREADS, self_contained> residual_restriction;
   typedef plane_prolongation<shape::rows, shape::steps, !(KIND & PASS_UNPAIRED)> prolongation;
   static constexpr int keeps_f = shape::keeps_f && !prolongs && !restricts; /* these need the registers for other values */
-  /* loads the next u after the current one is used: one u fewer in registers */
-  static constexpr int loads_late = shape::is_double && HALF_SWEEPS == 4 && prolongs;
-  static constexpr int plain_groups = HALF_SWEEPS == 4 && !loads_late;
+  static constexpr int F_AHEAD = restricts ? 1 : 2; /* f of plane 2 T + F_AHEAD, and of the next, is loaded in step T */
+  static constexpr int plain_groups = HALF_SWEEPS == 4 && !(shape::is_double && prolongs);
 
   const uniform_level &s;
   const scalar *const f, *const from;
@@ -83,19 +95,19 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
   /* The tile. begin, own: its own unknowns. Plane q is plane first + q of the level. exist_begin .. exist_end - 1: planes that
      exist; low .. top - 1: planes that are relaxed. wall_low, wall_high: planes at walls, where the diagonal is larger. */
   int begin[3], own[3], first, planes, exist_begin, exist_end, low, top, wall_low, wall_high;
-  real more_low, more_high, omega_kept; /* omega_kept: lets divisions share a value, if there are registers */
+  real more_low, more_high; /* by how much larger, divided by omega */
   /* this thread's columns, the first and the second; swap: A is the second */
   int i, j, swap;
   column row0, row1;
-  int inside_a, inside_b;
   real keep, relax_a, relax_b;
   /* In shared memory. near_A, near_B: where the neighbours of A and B are read; the one in an adjacent row of threads is `beyond`
-     places away. put_A, put_B: where A and B are stored, if `inside`. f_rows, f_A, f_B: f of both columns, of A, of B. */
+     places away. put_A, put_B: where A and B are stored, which is a corner of the tile if they are outside. Nobody reads corners.
+     f_rows, f_A, f_B: f of both columns, of A, of B. */
   const scalar *near_A, *near_B;
   int beyond;
   scalar *put_A, *put_B, *f_rows, *f_A, *f_B;
-  /* a column of the ring, for some threads; ring_parity: 0: an A, 1: a B */
-  int in_ring, ri, rj, ring_exists, ring_offset, ring_parity;
+  /* a column of the ring, for some threads; others store in a corner; ring_parity: 0: an A, 1: a B */
+  int ri, rj, ring_exists, ring_offset, ring_parity;
   scalar *ring_put, *ring_wrapped;
   real ring_relax;
   /* destinations of the own unknowns; other blocks read planes below low_interface, and from high_interface on */
@@ -104,22 +116,20 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
   double scale;
 
   /* Values in registers, in a separate struct to help the compiler: planes of A, of B, of f; values being loaded,
-     come[step][plane][row]; plane 2 T - 1 of A. */
+     come[step][plane][row]. */
   struct planes_held {
-    scalar a[SLOTS], bb[SLOTS], f_a[SLOTS], f_b[SLOTS], come[2][2][2], ring_come[2][2], before;
+    scalar a[SLOTS], bb[SLOTS], f_a[SLOTS], f_b[SLOTS], come[2][2][2], ring_come[2][2];
   };
 
+  /* a plain pass may be the first of several from zero */
+  __device__ __forceinline__ int has_guess(void) const { return !from_zero && (KIND != 0 || from); }
   __device__ __forceinline__ int is_there(int q) const { return q >= exist_begin && q < exist_end; }
   __device__ __forceinline__ int offset(int q) const { return gmg_fold_index(first + q, s.n[2], s.ends[2]) * s.layout.plane; }
   __device__ __forceinline__ tile_planes along(void) const { return {first, s.n[2], s.ends[2], exist_begin, exist_end}; }
   __device__ __forceinline__ int is_wall(int q) const { return q == wall_low || q == wall_high; }
   __device__ __forceinline__ real more_at(int q) const { return q == wall_high ? more_high : more_low; }
-  /* the weight of a column on plane q at a wall; relax: its weight on other planes */
-  __device__ __forceinline__ real at_wall(real relax, int q) const
-  {
-    const real omega = loads_late ? s.omega : omega_kept;
-    return relax > 0 ? omega / (omega / relax + more_at(q)) : (real)0;
-  }
+  /* the weight of a column on plane q at a wall, omega / (diagonal + more); relax: its weight on other planes, omega / diagonal */
+  __device__ __forceinline__ real at_wall(real relax, int q) const { return relax / (1 + relax * more_at(q)); }
 
   /* --- before the first step --- */
 
@@ -134,12 +144,12 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
     i = begin[0] - 1 + x, j = begin[1] - 1 + 2 * y;
     swap = (i + j + first + 1 + s.reversed) & 1;
     row0 = column_of(s, i, j, x, 2 * y, own, spare), row1 = column_of(s, i, j + 1, x, 2 * y + 1, own, spare);
-    inside_a = swap ? row1.inside : row0.inside, inside_b = swap ? row0.inside : row1.inside;
+    const int inside_a = swap ? row1.inside : row0.inside, inside_b = swap ? row0.inside : row1.inside;
     relax_a = swap ? row1.relax : row0.relax, relax_b = swap ? row0.relax : row1.relax;
     const int cell = (y + 1) * PITCH + x + 1;
     near_A = tile + COLOUR + cell, near_B = tile + cell;
     beyond = (swap ? 1 : -1) * PITCH;
-    put_A = tile + cell, put_B = tile + COLOUR + cell;
+    put_A = inside_a ? tile + cell : tile, put_B = tile + COLOUR + (inside_b ? cell : 0);
     f_rows = tile + 2 * COLOUR + me, f_A = f_rows + swap * THREADS, f_B = f_rows + (1 - swap) * THREADS;
   }
 
@@ -148,13 +158,14 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
     const int me = (int)threadIdx.x, wide = own[0] + 2, high = own[1] + 2, sides = 2 * high, ring = sides + 2 * wide;
     int rx = me < high ? -1 : wide, ry = me % high;
     if (me >= sides) rx = (me - sides) % wide, ry = me - sides < wide ? -1 : high;
-    ri = begin[0] - 1 + rx, rj = begin[1] - 1 + ry, in_ring = me < ring;
-    ring_exists = in_ring && gmg_index_continues(ri, s.n[0], s.ends[0]) && gmg_index_continues(rj, s.n[1], s.ends[1]);
-    ring_offset = 0;
+    ri = begin[0] - 1 + rx, rj = begin[1] - 1 + ry;
+    ring_exists = me < ring && gmg_index_continues(ri, s.n[0], s.ends[0]) && gmg_index_continues(rj, s.n[1], s.ends[1]);
+    ring_offset = column_offset(s.layout, begin[0], min(max(j, 0), s.n[1] - 1)); /* if there is no column */
     if (ring_exists)
       ring_offset = column_offset(s.layout, gmg_fold_index(ri, s.n[0], s.ends[0]), gmg_fold_index(rj, s.n[1], s.ends[1]));
     ring_parity = (ri + rj + first + 1 + s.reversed) & 1;
-    ring_put = tile + ring_parity * (COLOUR + 2 * PLANE) + ((ry >> 1) + 1) * PITCH + rx + 1; /* position in the lower slots */
+    const int cell = ring_exists ? ((ry >> 1) + 1) * PITCH + rx + 1 : 0;
+    ring_put = tile + ring_parity * (COLOUR + 2 * PLANE) + cell; /* position in the lower slots */
     ring_wrapped = ring_put - ring_parity * SLOTS * PLANE, ring_relax = 0;
     if (!self_contained || !ring_exists) return;
     const int gi = gmg_fold_index(ri, s.n[0], s.ends[0]), gj = gmg_fold_index(rj, s.n[1], s.ends[1]);
@@ -170,7 +181,7 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
     wall_low = wraps ? -64 : -first, wall_high = wraps ? -64 : s.n[2] - 1 - first;
     const real inner = gmg_at(s.diag[2], 1);
     keep = 1 - s.omega; /* values that do not exist are 0 and stay 0 */
-    omega_kept = s.omega, more_low = gmg_at(s.diag[2], 0) - inner, more_high = gmg_at(s.diag[2], s.n[2] - 1) - inner;
+    more_low = (gmg_at(s.diag[2], 0) - inner) / s.omega, more_high = (gmg_at(s.diag[2], s.n[2] - 1) - inner) / s.omega;
   }
 
   __device__ __forceinline__ void place_targets(void)
@@ -190,11 +201,12 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
 #pragma unroll
     for (int c = 0; c < SLOTS; c++) v.a[c] = v.bb[c] = v.f_a[c] = v.f_b[c] = 0;
     for (int c = me; c < shape::reals; c += count) tile[c] = 0;
-    if (!from_zero) load(0, v.come[0], v.ring_come[0]);
+    if (!from_zero) load(0, v.come[0]);
+    if (!from_zero) load_beside<1>(0, 0, v.ring_come[0]);
     if (self_contained) load_ring(0, v.ring_come[0]);
     if (prolongs) {
-      correction.begin(o, s.n, s.ends, begin, me, i, j, row0.exists, row1.exists, ri, rj, ring_exists, tile + shape::reals);
-      correction.fill(o, along());
+      correction.begin(o, s.n, s.ends, begin, me, swap, i, j, row0.exists, row1.exists, ri, rj, ring_exists, tile + shape::reals);
+      correction.fill(o, along(), swap);
     }
     if (restricts) {
       const real out = s.coupling[0] + s.coupling[1] + s.coupling[2];
@@ -204,10 +216,9 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
     }
     scale = updates ? update_scale(o) : 0;
     __syncthreads();
-    if (self_contained) {
-      if (is_there(0)) load_f(0, offset(0));
-      __pipeline_commit();
-    }
+    for (int q = 0; q < F_AHEAD; q++)
+      if (is_there(q)) load_f(q, offset(q));
+    __pipeline_commit();
   }
 
   /* --- loads --- */
@@ -216,26 +227,44 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
   __device__ __forceinline__ void load_f(int slot, int p) const
   {
     scalar *const slots = f_rows + slot * 2 * THREADS;
-    if (row0.exists) __pipeline_memcpy_async(slots, f + (p + row0.offset), sizeof(scalar));
-    if (row1.exists) __pipeline_memcpy_async(slots + THREADS, f + (p + row1.offset), sizeof(scalar));
+    __pipeline_memcpy_async(slots, f + (p + row0.offset), sizeof(scalar));
+    __pipeline_memcpy_async(slots + THREADS, f + (p + row1.offset), sizeof(scalar));
   }
   /* loads a plane of u; p: its offset */
   __device__ __forceinline__ void load_u(int p, scalar u[2]) const
   {
     u[0] = u[1] = 0;
-    if (from_zero || !from) return;
+    if (!has_guess()) return;
     if (row0.exists) u[0] = gmg_load_relaxed(from + (p + row0.offset));
     if (row1.exists) u[1] = gmg_load_relaxed(from + (p + row1.offset));
   }
-  /* loads what step T needs: u, and the ring's planes with the indices of A and B */
-  __device__ __forceinline__ void load(int T, scalar u[2][2], scalar beside[2]) const
+  /* loads the planes of u that step T needs */
+  __device__ __forceinline__ void load(int T, scalar u[2][2]) const
   {
 #pragma unroll
     for (int d = 0; d < 2; d++) {
-      const int q = 2 * T + d, p = 2 * T - 1 + d + ring_parity;
+      const int q = 2 * T + d;
       u[d][0] = u[d][1] = 0;
       if (is_there(q)) load_u(offset(q), u[d]);
-      beside[d] = from && ring_exists && is_there(p) ? gmg_load_relaxed(from + (offset(p) + ring_offset)) : (scalar)0;
+    }
+  }
+  /* loads them for step T + 1; base: offset of plane 2 T */
+  template <int checked> __device__ __forceinline__ void load_next(int T, int base, scalar u[2][2]) const
+  {
+    if (checked) load(T + 1, u);
+#pragma unroll
+    for (int d = 0; !checked && d < 2; d++) load_u(base + (2 + d) * s.layout.plane, u[d]);
+  }
+  /* loads the ring's planes with the indices of A and B that step T needs; base: offset of plane 2 T */
+  template <int checked> __device__ __forceinline__ void load_beside(int T, int base, scalar beside[2]) const
+  {
+#pragma unroll
+    for (int d = 0; d < 2; d++) {
+      const int p = 2 * T - 1 + d + ring_parity;
+      beside[d] = 0;
+      if (checked && has_guess() && ring_exists && is_there(p)) beside[d] = gmg_load_relaxed(from + (offset(p) + ring_offset));
+      if (!checked && has_guess())
+        beside[d] = gmg_load_relaxed(from + (base + (d - 1 + ring_parity) * s.layout.plane + ring_offset));
     }
   }
   /* self-contained: loads f on the plane of the ring that the first half sweep relaxes */
@@ -243,18 +272,6 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
   {
     const int p = 2 * T - 1 + ring_parity;
     beside[0] = ring_exists && is_there(p) ? __ldg(f + (offset(p) + ring_offset)) : (scalar)0;
-  }
-  /* loads u and the ring for the next step; base: offset of plane 2 T */
-  template <int checked> __device__ __forceinline__ void load_next(int T, int base, scalar u[2][2], scalar beside[2]) const
-  {
-    if (from_zero) return;
-    if (checked) load(T + 1, u, beside);
-#pragma unroll
-    for (int d = 0; !checked && d < 2; d++) {
-      load_u(base + (2 + d) * s.layout.plane, u[d]);
-      beside[d] = 0;
-      if (from && ring_exists) beside[d] = gmg_load_relaxed(from + (base + (1 + d + ring_parity) * s.layout.plane + ring_offset));
-    }
   }
 
   /* --- a step --- */
@@ -286,8 +303,9 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
       const int do_a = !checked || (q >= low && q < top), do_b = !checked || (q + 1 >= low && q + 1 < top);
       if (do_a) v.a[c] = now_a[h - 1];
       if (do_b) v.bb[c] = now_b[h - 1];
-      if (do_a && inside_a) put_A[c * PLANE] = now_a[h - 1];
-      if (do_b && inside_b) put_B[(c + 2) % SLOTS * PLANE] = now_b[h - 1];
+      if (h == HALF_SWEEPS) continue; /* nobody reads them */
+      if (do_a) put_A[c * PLANE] = now_a[h - 1];
+      if (do_b) put_B[(c + 2) % SLOTS * PLANE] = now_b[h - 1];
     }
   }
 
@@ -298,8 +316,13 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
     scalar value[2][2] = {}, rhs[2][2] = {};
     real more[2] = {};
     constexpr int FIRST_COARSE = (DONE + 5) / 2; /* the step that adds to the block's first coarse plane */
-    if (restricts && T > FIRST_COARSE - 2 + self_contained && (!self_contained || 2 * (T - FIRST_COARSE) < own[2]))
-      restricted.give(r, s.ends[2], begin[2] / 2 + T - FIRST_COARSE, t, (int)threadIdx.x);
+    constexpr int NONE = FIRST_COARSE - 2 + self_contained; /* the last step that gives nothing */
+    static_assert(NONE < STEPS, "a step without checks gives");
+    if (restricts && (!checked || T > NONE) && (!self_contained || 2 * (T - FIRST_COARSE) < own[2])) {
+      const int K = begin[2] / 2 + T - FIRST_COARSE; /* before the first one it may not exist */
+      if (checked || STEPS + t < FIRST_COARSE) restricted.template give<1>(r, s.ends[2], K, t, (int)threadIdx.x);
+      else restricted.template give<0>(r, s.ends[2], K, t, (int)threadIdx.x);
+    }
 #pragma unroll
     for (int d = 0; d < 2; d++) {
       const int q = 2 * T - DONE + d, c = (2 * t - DONE + d + 2 * SLOTS) % SLOTS;
@@ -314,33 +337,36 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
         value[d][0] = (self_contained ? row0.exists : row0.mine) ? of_0 : (scalar)0;
         value[d][1] = (self_contained ? row1.exists : row1.mine) ? of_1 : (scalar)0;
         rhs[d][0] = row0.mine ? rows[0] : (scalar)0, rhs[d][1] = row1.mine ? rows[THREADS] : (scalar)0;
-        if (checked && is_wall(q)) more[d] = more_at(q);
+        if (checked && is_wall(q)) more[d] = s.omega * more_at(q);
       }
       if (updates) {
-        const int gap = update_gap(o, j, first + q);
-        if (row0.mine) put_update(o, scale, p + row0.offset + gap, of_0);
-        if (row1.mine) put_update(o, scale, p + row1.offset + gap + o.row_gap, of_1);
+        const int mine[2] = {row0.mine, row1.mine}, there = p + update_gap(o, j, first + q);
+        const int offsets[2] = {there + row0.offset, there + row1.offset + o.row_gap};
+        const scalar done[2] = {of_0, of_1};
+        put_updates(o, scale, mine, offsets, done);
       } else if (is_own) {
         if (row0.mine) gmg_store_relaxed(target_0 + (p + row0.offset), of_0);
         if (row1.mine) gmg_store_relaxed(target_1 + (p + row1.offset), of_1);
       }
     }
-    if (restricts) restricted.take(s.coupling, value, rhs, more, t, (int)threadIdx.x);
+    if (restricts) restricted.take(s.coupling, value, rhs, more, t);
   }
 
-  /* Stores the two new planes: 2 T - 1 and 2 T of A, 2 T and 2 T + 1 of B. */
-  __device__ __forceinline__ void take(planes_held &v, int t, const scalar u[2][2], const scalar beside[2])
+  /* Stores the two new planes, 2 T and 2 T + 1, and the ring's. come: by plane and row, without the correction */
+  template <int checked>
+  __device__ __forceinline__ void take(planes_held &v, prolongation &correction, int T, int t, const scalar come[2][2],
+                                       scalar beside[2])
   {
-    const scalar *const p0 = u[0], *const p1 = u[1];
-    const scalar new_a[2] = {v.before, swap ? p0[1] : p0[0]}, new_b[2] = {swap ? p0[0] : p0[1], swap ? p1[0] : p1[1]};
-    v.before = swap ? p1[1] : p1[0];
+    scalar u[2][2];
+#pragma unroll
+    for (int d = 0; d < 2; d++) u[d][0] = swap ? come[d][1] : come[d][0], u[d][1] = swap ? come[d][0] : come[d][1];
+    if (prolongs) correction.template take<checked>(o, along(), T, t, swap, ring_parity, u, beside);
 #pragma unroll
     for (int d = 0; d < 2; d++) {
-      const int c = (2 * t - 1 + d + SLOTS) % SLOTS;
-      v.a[c] = new_a[d], v.bb[c] = new_b[d];
-      if (inside_a) put_A[c * PLANE] = new_a[d];
-      if (inside_b) put_B[(c + 2) % SLOTS * PLANE] = new_b[d];
-      if (!self_contained && in_ring) (c < SLOTS - 2 ? ring_put : ring_wrapped)[c * PLANE] = beside[d];
+      const int c = 2 * t + d, ring = (2 * t - 1 + d + SLOTS) % SLOTS;
+      v.a[c] = u[d][0], v.bb[(c + SLOTS - 1) % SLOTS] = u[d][1];
+      put_A[c * PLANE] = u[d][0], put_B[(c + 1) % SLOTS * PLANE] = u[d][1];
+      if (!self_contained) (ring < SLOTS - 2 ? ring_put : ring_wrapped)[ring * PLANE] = beside[d];
     }
   }
 
@@ -349,7 +375,6 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
   {
     const int q = 2 * T - 1 + ring_parity, c = (2 * t - 1 + SLOTS) % SLOTS;
     real w = ring_relax;
-    if (!in_ring) return;
     if (checked && is_wall(q)) w = at_wall(w, q);
     (c < SLOTS - 2 ? ring_put : ring_wrapped)[c * PLANE] = w * rhs;
   }
@@ -357,25 +382,24 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
   template <int checked>
   __device__ __forceinline__ void step(planes_held &v, prolongation &correction, residual_restriction &restricted, int T, int t)
   {
-    const int base = (first + 2 * T) * s.layout.plane, now = loads_late ? 0 : t % 2, next = loads_late ? 0 : (t + 1) % 2;
-    if (!loads_late) load_next<checked>(T, base, v.come[next], v.ring_come[next]);
+    /* opaque: otherwise the compiler keeps a pointer to every value that a step loads, and spills registers */
+    const int base = (int)opaque((unsigned)((first + 2 * T) * s.layout.plane)), now = t % 2, next = (t + 1) % 2;
+    if (!from_zero) load_next<checked>(T, base, v.come[next]);
+    if (!from_zero) load_beside<checked>(T + 1, base + 2 * s.layout.plane, v.ring_come[next]);
     if (self_contained && checked) load_ring(T + 1, v.ring_come[next]);
-    if (self_contained && !checked && ring_exists)
+    if (self_contained && !checked)
       v.ring_come[next][0] = __ldg(f + (base + (1 + ring_parity) * s.layout.plane + ring_offset));
 #pragma unroll
-    for (int d = 1; d < 3; d++)
+    for (int d = F_AHEAD; d < F_AHEAD + 2; d++)
       if (!checked || is_there(2 * T + d)) load_f((2 * t + d) % SLOTS, checked ? offset(2 * T + d) : base + d * s.layout.plane);
     if (prolongs) correction.load_ahead(o, along(), T, t);
     __pipeline_commit();
     __pipeline_wait_prior(2);
     relax<checked>(v, T, t);
     write_back<checked>(v, restricted, T, t, base);
-    if (prolongs) correction.template take<checked>(o, along(), T, t, ring_parity, v.come[now], v.ring_come[now]);
     if (self_contained) relax_ring<checked>(T, t, v.ring_come[now][0]);
-    if (checked || !from_zero) { /* from zero: values are 0, or are relaxed before they are read */
-      take(v, t, v.come[now], v.ring_come[now]);
-      if (loads_late) load_next<checked>(T, base, v.come[next], v.ring_come[next]);
-    }
+    if (checked || !from_zero) /* from zero: values are 0, or are relaxed before they are read */
+      take<checked>(v, correction, T, t, v.come[now], v.ring_come[now]);
     __syncthreads();
   }
 
@@ -445,7 +469,7 @@ template <int HALF_SWEEPS> static constexpr size_t plane_pass_bytes(int kind)
 {
   typedef plane_shape<HALF_SWEEPS> shape;
   return shape::reals * sizeof(scalar) + (kind & PASS_PROLONG ? plane_prolong_bytes<HALF_SWEEPS>() : 0) +
-         (kind & PASS_RESTRICT ? 2 * shape::threads * sizeof(scalar) : 0);
+         (kind & PASS_RESTRICT ? plane_restriction<shape::threads, 0>::REALS * sizeof(scalar) : 0);
 }
 
 #define PLANE_PASS(HALF_SWEEPS, kind) {kind, plane_kernel<HALF_SWEEPS, kind>, plane_pass_bytes<HALF_SWEEPS>(kind)}
