@@ -92,7 +92,7 @@ template <int kind> struct gmg_seven_point_columns {
   int column, row[deep]; /* indices of the own columns and lines; 0 where there is none */
   int n, around;         /* planes; n if they wrap, else 0 */
   gmg_lane_lines<deep> lines;
-  gmg_axis_part<kind> x, y[deep];
+  gmg_axis_part<kind> x, y[deep], z;
   scalar below[deep], here[deep], above[deep], rhs[deep], front, back; /* values for the next residual */
   int end;                                                             /* no plane beyond this one is loaded */
 
@@ -131,10 +131,12 @@ template <int kind> struct gmg_seven_point_columns {
     face[0] = gmg_at(A.face[axis], low), face[1] = gmg_at(A.face[axis], low + gmg_pitch(across, axis));
   }
 
-  /* Values of plane k, which its residual needs besides the columns of u. */
+  /* Values of plane k, which its residual needs besides the columns of u. z is among them, although it is in the L1 cache: a load
+     returns after all earlier loads of the warp, so in the residual itself it would wait for values of the next one. */
   __device__ __forceinline__ void load_beside(int k)
   {
     const int index = index_of(k);
+    z = gmg_axis_part<kind>(A, 2, (size_t)index);
     const scalar *const plane = plane_of(u, index), *const of_f = plane_of(f, index);
     front = lines.load_any(plane, 0), back = lines.load_any(plane, deep + 1);
 #pragma unroll
@@ -153,12 +155,12 @@ template <int kind> struct gmg_seven_point_columns {
   __device__ __forceinline__ void residual(int k, scalar r[deep])
   {
     const scalar in_front = front, behind = back;
+    const gmg_axis_part<kind> across = z;
     scalar right_side[deep], ahead[deep];
 #pragma unroll
     for (int d = 0; d < deep; d++) right_side[d] = rhs[d], ahead[d] = 0;
     if (k + 1 < end) load(k + 2, ahead), load_beside(k + 1);
     const int index = index_of(k);
-    const gmg_axis_part<kind> z(A, 2, (size_t)index);
 #pragma unroll
     for (int d = 0; d < deep; d++) {
       const gmg_neighbours near = {{__shfl_up_sync(~0u, here[d], 1), d > 0 ? here[d - 1] : in_front, below[d]},
@@ -170,7 +172,7 @@ template <int kind> struct gmg_seven_point_columns {
 #pragma unroll
         for (int axis = 0; axis < 3; axis++) load_faces(axis, d, index, face[axis]);
       }
-      x.add_to(a, 0, face[0]), y[d].add_to(a, 1, face[1]), z.add_to(a, 2, face[2]);
+      x.add_to(a, 0, face[0]), y[d].add_to(a, 1, face[1]), across.add_to(a, 2, face[2]);
       if (kind & GMG_SIGMA) a.diag += lines.load_any(plane_of((const scalar *)A.sigma, index), d + 1);
       r[d] = gmg_row_residual(3, a, near, right_side[d], here[d]);
     }
