@@ -35,7 +35,7 @@ extern "C" {
 #include "smoothers/weight.h"
 }
 
-#include "smoothers/relax/cuda/plane_sweep.cuh"
+#include "smoothers/relax/cuda/plane_passes.cuh"
 #include "smoothers/relax/cuda/row_restrict.cuh"
 #include "line.cuh"
 

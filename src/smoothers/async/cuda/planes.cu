@@ -5,7 +5,7 @@
    - prolonging and updating another field: 1.24 instead of 1.80 ms. */
 #include "variant.h"
 
-#include "smoothers/relax/cuda/plane_sweep.cuh"
+#include "smoothers/relax/cuda/plane_passes.cuh"
 
 /* MIN_CELLS_RESTRICT: on larger levels a pass that does not start from zero also restricts.
    - Float: it takes 0.157 instead of 0.167 ms at 256^3, but 57 instead of 52 us at 128^3.
