@@ -15,6 +15,7 @@ namespace {
 template <int axes> struct box_lane_columns {
   typedef gmg_box_rows operator_type;
   static constexpr int deep = axes > 2 ? LANE_DEEP : 1;
+  enum { PLANES = 1 }; /* planes after which residual() finds its values in the same places */
 
   const gmg_box_rows &A;
   const scalar *f, *u;
@@ -122,7 +123,7 @@ template <int axes> struct box_lane_columns {
     step(p);
   }
 
-  __device__ __forceinline__ void residual(int k, scalar r[deep])
+  __device__ __forceinline__ void residual(int k, int, scalar r[deep])
   {
     scalar v[deep], b[deep];
     image(k, v, b);

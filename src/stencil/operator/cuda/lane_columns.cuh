@@ -86,6 +86,7 @@ template <int kind> struct gmg_axis_part {
 template <int kind> struct gmg_seven_point_columns {
   typedef gmg_operator operator_type;
   static constexpr int deep = LANE_DEEP;
+  enum { PLANES = 1 }; /* planes after which residual() finds its values in the same places */
 
   const gmg_operator &A;
   const scalar *f, *u;
@@ -152,7 +153,7 @@ template <int kind> struct gmg_seven_point_columns {
 
   /* r: any number where there is no unknown. All lanes of a warp call it together. Values for the next residual are loaded first,
      because a thread block has no other work while it waits for them. */
-  __device__ __forceinline__ void residual(int k, scalar r[deep])
+  __device__ __forceinline__ void residual(int k, int, scalar r[deep])
   {
     const scalar in_front = front, behind = back;
     const gmg_axis_part<kind> across = z;

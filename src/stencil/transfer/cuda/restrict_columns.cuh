@@ -1,7 +1,8 @@
 /* Restriction of the residual in 3D by maps whose rows read up to five columns, whatever the sizes and the weights. It is one pass,
    and the residual is not stored. A thread block walks along the last axis. It computes a plane of residuals (Columns, for example
-   those of operator/cuda/lane_columns.cuh), and restricts it in its plane through shared memory. Every coarse unknown has a thread,
-   which keeps the last of these values and sums them along the last axis.
+   those of operator/cuda/lane_columns.cuh). Every thread keeps the last residuals of its columns. As soon as a coarse plane is
+   complete along the last axis, it restricts them along this axis, and then in the plane, through shared memory. There every
+   coarse unknown has a thread.
 
    pairs.cuh stays apart for nested cells, whose coarse unknowns share no residuals. Included by restrictions of operators. */
 #ifndef GMG_STENCIL_TRANSFER_CUDA_RESTRICT_COLUMNS_H
@@ -12,8 +13,8 @@
 #include "stencil/operator/cuda/lane_columns.cuh"
 
 /* READS: columns of a row, for most maps. MOST_READS: at most; a few rows have so many where a coarse interval is longer than two
-   fine ones. MOST_PLANES: coarse planes of a thread block, at most. MOST_SLOTS: coarse unknowns of a thread
-   in a plane, at most. RESIDENT: thread blocks of a multiprocessor. */
+   fine ones. MOST_PLANES: coarse planes of a thread block, at most. MOST_SLOTS: coarse unknowns of a thread in a
+   plane, at most. RESIDENT: thread blocks of a multiprocessor. */
 enum {
   READS = 4,
   MOST_READS = 5,
@@ -31,7 +32,7 @@ typedef struct {
 } restriction_tiles;
 
 /* The weights of a row, with zeros in front or behind. Columns with weight 0 may be read, whatever they are. */
-template <int reads> struct alignas(reads % 4 ? sizeof(real) : 4 * sizeof(real)) row_weights {
+template <int reads> struct alignas(reads > READS ? sizeof(real) : READS * sizeof(real)) row_weights {
   real at[reads];
 };
 
@@ -47,16 +48,35 @@ template <int reads> static __device__ __forceinline__ row_weights<reads> weight
 /* The sum of the weights times value(0), value(1) and so on. */
 template <int reads, class Value> static __device__ __forceinline__ scalar weighted(const row_weights<reads> &w, Value value)
 {
-  const scalar sum = (w.at[0] * value(0) + w.at[1] * value(1)) + (w.at[2] * value(2) + w.at[3] * value(3));
-  return reads == MOST_READS ? sum + w.at[reads - 1] * value(reads - 1) : sum;
+  scalar sum = w.at[0] * value(0);
+#pragma unroll
+  for (int c = 1; c < reads; c++) sum += w.at[c] * value(c);
+  return sum;
 }
 
 template <int reads> struct restriction_tile {
-  scalar plane[2][GMG_TILE_LINES + reads][LANES]; /* residuals, by parity of the plane; GMG_TILE_COLUMNS of a line are right. The
-                                                     last `reads` lines are 0, for columns with weight 0 */
+  scalar plane[2][GMG_TILE_LINES + reads][LANES]; /* residuals, restricted along the last axis, by parity of the coarse plane;
+                                                     GMG_TILE_COLUMNS of a line are right. The last `reads` lines are 0, for
+                                                     columns with weight 0 */
   row_weights<reads> x[GMG_TILE_COLUMNS], y[GMG_TILE_LINES], z[MOST_PLANES];
   int due[MOST_PLANES + 1]; /* the plane before which a coarse plane is complete */
 };
+
+/* The sum over the lines and columns from `from` on. */
+template <int reads_x, int reads_y, int reads>
+static __device__ __forceinline__ scalar restricted_in_plane(const row_weights<reads> &x, const row_weights<reads> &y,
+                                                             const scalar *from)
+{
+  scalar sum = 0;
+#pragma unroll
+  for (int b = 0; b < reads_y; b++) {
+    scalar line = 0;
+#pragma unroll
+    for (int a = 0; a < reads_x; a++) line += x.at[a] * from[b * LANES + a];
+    sum += y.at[b] * line;
+  }
+  return sum;
+}
 
 /* slots: coarse unknowns of a thread in a plane; reads_x, reads_y: columns of a row along the first two axes, at most; reads: along
    any axis */
@@ -85,7 +105,6 @@ static __global__ void __launch_bounds__(RESTRICT_THREADS, RESIDENT)
   if (me == own[2]) tile.due[me] = INT_MAX;
   /* a thread's coarse unknowns: rows of weights along the first two axes, the first value that they read, the offset in a plane */
   int row[slots][2], source[slots], offset[slots];
-  scalar last[slots][reads]; /* the planes up to this one, each restricted in its plane */
 #pragma unroll
   for (int s = 0; s < slots; s++) {
     const int q = me + s * RESTRICT_THREADS;
@@ -95,8 +114,6 @@ static __global__ void __launch_bounds__(RESTRICT_THREADS, RESIDENT)
     const int I = begin[0] + row[s][0], J = begin[1] + row[s][1];
     source[s] = (__ldg(t.m[1].first + J) - first[1]) * LANES + __ldg(t.m[0].first + I) - first[0] + 1;
     offset[s] = (int)gmg_offset(t.to, (size_t)I, (size_t)J, 0);
-#pragma unroll
-    for (int c = 0; c < reads; c++) last[s][c] = 0;
   }
   gmg_wait_for_predecessor();
   Columns columns(A, f, u, first[0] - 1 + lane, first[1] + warp * LANE_DEEP);
@@ -106,36 +123,32 @@ static __global__ void __launch_bounds__(RESTRICT_THREADS, RESIDENT)
   scalar *to = coarse + begin[2] * slice;
   int K = 0, due = tile.due[0]; /* the next coarse plane */
   columns.begin(first[2], end);
-  for (int k = first[2]; k < end; k++) {
-    scalar r[LANE_DEEP];
-    columns.residual(k, r);
+  constexpr int turns = Columns::PLANES;
+  scalar last[reads][LANE_DEEP] = {}; /* residuals of the planes up to this one */
+  for (int k0 = first[2]; k0 < end; k0 += turns)
 #pragma unroll
-    for (int d = 0; d < LANE_DEEP; d++) tile.plane[k & 1][warp * LANE_DEEP + d][lane] = r[d];
-    __syncthreads();
+    for (int turn = 0; turn < turns; turn++) {
+      const int k = k0 + turn;
+      if (k >= end) break;
 #pragma unroll
-    for (int s = 0; s < slots; s++) {
-      if (offset[s] < 0) continue;
-      const row_weights<reads> wx = tile.x[row[s][0]], wy = tile.y[row[s][1]];
-      const scalar *const from = &tile.plane[k & 1][0][0] + source[s];
-      scalar sum = 0;
+      for (int c = 0; c + 1 < reads; c++)
 #pragma unroll
-      for (int b = 0; b < reads_y; b++) {
-        scalar line = 0;
+        for (int d = 0; d < LANE_DEEP; d++) last[c][d] = last[c + 1][d];
+      columns.residual(k, turn, last[reads - 1]);
+      for (; due == k + 1; due = tile.due[++K], to += slice) {
+        const row_weights<reads> wz = tile.z[K];
+        scalar(*const plane)[LANES] = tile.plane[K & 1];
 #pragma unroll
-        for (int a = 0; a < reads_x; a++) line += wx.at[a] * from[b * LANES + a];
-        sum += wy.at[b] * line;
+        for (int d = 0; d < LANE_DEEP; d++) plane[warp * LANE_DEEP + d][lane] = weighted(wz, [&](int c) { return last[c][d]; });
+        __syncthreads();
+#pragma unroll
+        for (int s = 0; s < slots; s++) {
+          if (offset[s] < 0) continue;
+          const row_weights<reads> wx = tile.x[row[s][0]], wy = tile.y[row[s][1]];
+          to[offset[s]] = restricted_in_plane<reads_x, reads_y>(wx, wy, plane[0] + source[s]);
+        }
       }
-#pragma unroll
-      for (int c = 0; c + 1 < reads; c++) last[s][c] = last[s][c + 1];
-      last[s][reads - 1] = sum;
     }
-    for (; due == k + 1; due = tile.due[++K], to += slice) {
-      const row_weights<reads> w = tile.z[K];
-#pragma unroll
-      for (int s = 0; s < slots; s++)
-        if (offset[s] >= 0) to[offset[s]] = weighted(w, [&](int c) { return last[s][c]; });
-    }
-  }
 }
 
 /* Cuts the coarse level into blocks of about equal size, with at most `most` coarse unknowns in a plane. Along the last axis it
@@ -177,7 +190,7 @@ static int restrict_columns(const gmg_exec *e, const gmg_operator *A, const type
   t.to = gmg_layout_of_rows(map);
   const int wide[2] = {map[0].width, map[1].width}, few = wide[0] <= 2 && wide[1] <= 2, one = wide[0] == 1 || wide[1] == 1;
   const int more = wide[0] > READS || wide[1] > READS || map[2].width > READS;
-  const int slots = more ? 1 : few ? MOST_SLOTS : one ? 2 : 1, three = wide[0] <= 3 && wide[1] <= 3;
+  const int slots = more ? 1 : few ? MOST_SLOTS : one ? 2 : 1, three = wide[0] <= 3 && wide[1] <= 3 && map[2].width <= 3;
   cut_restriction(slots * RESTRICT_THREADS, RESIDENT * gmg_device_of(e)->processors, &t);
   const int fits = t.own[0] * t.own[1] <= RESTRICT_THREADS;
   const auto kernel = more             ? restrict_columns_kernel<Columns, 1, MOST_READS, MOST_READS, MOST_READS>
@@ -185,7 +198,7 @@ static int restrict_columns(const gmg_exec *e, const gmg_operator *A, const type
                       : few            ? restrict_columns_kernel<Columns, MOST_SLOTS, 2, 2>
                       : wide[0] == 1   ? restrict_columns_kernel<Columns, 2, 1, READS>
                       : wide[1] == 1   ? restrict_columns_kernel<Columns, 2, READS, 1>
-                      : three          ? restrict_columns_kernel<Columns, 1, 3, 3>
+                      : three          ? restrict_columns_kernel<Columns, 1, 3, 3, 3>
                                        : restrict_columns_kernel<Columns, 1, READS, READS>;
   gmg_launch_early(e, "restriction", kernel, {dim3(t.count[0] * t.count[1] * t.count[2]), dim3(RESTRICT_THREADS), 0}, rows, t, f,
                    u, coarse);

@@ -9,6 +9,7 @@ extern "C" {
 #include "fmg_residual_rows.cuh"
 #include "prolong_faces.cuh"
 #include "restrict_columns.cuh"
+#include "stencil/operator/cuda/equal_columns.cuh"
 #include "restrict_strips.cuh"
 
 /* Row (x, y, z) of the tensor product, applied to value(i, j, k). The widths are those of the maps if they are common ones, and
@@ -108,6 +109,11 @@ static int restrict_in_3d(const gmg_exec *e, const gmg_operator *A, const gmg_ma
   static restriction *const by_kind[] = {
       restrict_columns<gmg_seven_point_columns<GMG_CONSTANT>>, restrict_columns<gmg_seven_point_columns<GMG_FACES>>,
       restrict_columns<gmg_seven_point_columns<GMG_SIGMA>>, restrict_columns<gmg_seven_point_columns<GMG_FACES | GMG_SIGMA>>};
+#if GMG_REAL_F32 /* in double the copies do not fit in shared memory */
+  gmg_equal_operator equal;
+  if (gmg_equal_operator_of(A, &equal))
+    return restrict_columns<gmg_equal_columns<RESTRICT_THREADS>>(e, A, equal, map, f, u, coarse);
+#endif
   return by_kind[gmg_coefficients_of(A)](e, A, *A, map, f, u, coarse);
 }
 
