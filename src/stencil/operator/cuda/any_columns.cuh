@@ -27,6 +27,20 @@ static inline int gmg_has_pairs(gmg_layout l, const void *x, int lead)
   return l.row % 2 == 0 && ((uintptr_t)x / sizeof(real) + (uintptr_t)lead) % 2 == 0;
 }
 
+/* The tiles t or, if they give so many thread blocks that not all may be resident at once, higher ones that give from `blocks` to a
+   third more. On an H200 the norm at 129^3 in double takes 20 us with 255 thread blocks, and 27 us with 289. */
+static inline gmg_tiles gmg_resident_tiles(gmg_tiles t, size_t planes, size_t blocks)
+{
+  const unsigned columns = t.count[0] * t.count[1];
+  const auto count = [&](unsigned high) { return (unsigned)((planes + high - 1) / high); };
+  for (unsigned high = t.high; high < 2 * t.high && columns * count(high) >= blocks; high++) {
+    if (3 * (size_t)columns * count(high) > 4 * blocks) continue;
+    t.high = high, t.count[2] = count(high), t.total = columns * t.count[2];
+    break;
+  }
+  return t;
+}
+
 /* Returns 0 if the kernels do not apply. */
 static inline int gmg_any_columns_of(const gmg_operator *A, int blocks, const void *f, const void *u, gmg_any_columns *w)
 {
@@ -40,7 +54,8 @@ static inline int gmg_any_columns_of(const gmg_operator *A, int blocks, const vo
   w->u_pairs = gmg_has_pairs(at.u, u, w->lead), w->f_pairs = gmg_has_pairs(at.f, f, w->lead);
   const size_t threads[3] = {(A->n[0] + (size_t)w->lead + 1) / 2, (size_t)((w->s.n[1] + w->s.deep - 1) / w->s.deep),
                              (size_t)w->s.n[2]};
-  w->s.tiles = gmg_full_tiles_of(threads, A->dim == 3 ? 32 : GMG_THREADS, 64, 2, (size_t)blocks);
+  const gmg_tiles tiles = gmg_full_tiles_of(threads, A->dim == 3 ? 32 : GMG_THREADS, 64, 2, (size_t)blocks);
+  w->s.tiles = gmg_resident_tiles(tiles, threads[2], (size_t)blocks);
   return 1;
 }
 
