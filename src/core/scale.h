@@ -10,6 +10,7 @@ typedef struct gmg_scale {
   double divisor; /* the last residual was divided by it: low-precision residual = residual / divisor */
   double next;    /* the next residual will be multiplied by it: 1 / norm of the last residual */
   double guess;   /* work space of gmg_vector_ops::normalize_to_low */
+  double mean;    /* of f, which residuals are computed without; 0 unless gmg_grid_ops::take_means has set it */
 } gmg_scale;
 
 /* Whether 1 / norm is finite. */

@@ -158,6 +158,7 @@ struct gmg_solver {
   const struct gmg_correction_ops *corrections; /* how a correction is computed from a residual */
   const struct gmg_fmg_ops *fmg;                /* functions of a full multigrid start, for two or more levels */
   gmg_scales *scales;     /* in exec's memory; only with low precision */
+  int f_keeps_mean;       /* scales->residual.mean may differ from 0 */
   void *f_eff;            /* fine field: f with boundary values folded in, and the mean removed */
   struct {
     void *r, *z, *p, *q;

@@ -36,12 +36,13 @@ typedef struct gmg_grid_ops {
   /* y = x without its mean, as in remove_mean(); without gaps; y may be x. Blocks. */
   gmg_deviation (*take_mean)(const gmg_exec *e, const gmg_operator *A, double volume, const void *x, void *y);
   /* For a solve of a singular problem in one process, whose host waits as late as it can. NULL: not available.
-     - take_means: rest = f without its mean, as in take_mean(), and u = u without its own, unless that of f is not fit. Only
-       enqueues. u has no gaps.
-     - means_taken: what take_means() took from f. After the host has waited for the device. A recorded loop (gmg_graph_ops) with
-       takes_mean finds it without the host.
+     - take_means: rest = f without its mean, as in take_mean(), and u = u without its own, unless that of f is not fit. Unless
+       scale is NULL, f keeps its mean, which is noted in *scale for residuals, and rest is not used. Only enqueues. u has no gaps.
+     - means_taken: what take_means() found. After the host has waited for the device. The norm is NaN if f keeps its mean. A
+       recorded loop (gmg_graph_ops) with takes_mean finds it without the host.
      - loop_remove_mean: behind a recorded loop, remove_mean(u) if the loop has converged. Only enqueues. */
-  void (*take_means)(const gmg_exec *e, const gmg_operator *A, double volume, const void *f, void *rest, void *u);
+  void (*take_means)(const gmg_exec *e, const gmg_operator *A, double volume, const void *f, void *rest, gmg_scale *scale,
+                     void *u);
   gmg_deviation (*means_taken)(const gmg_exec *e);
   void (*loop_remove_mean)(const gmg_exec *e, const gmg_operator *A, double volume, void *u);
   /* Conjugate gradients (core/cg_scalars.h). The scalars stay in exec's memory. Sets d->beta from <z, y> or its real

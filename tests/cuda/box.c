@@ -25,11 +25,11 @@ static void operations(const char *name, const both *b, int l)
   const double limit = 64;
   twin u = begin_twin(e[0], e[1], n, 11), f = begin_twin(e[0], e[1], n, 12), r = begin_twin(e[0], e[1], n, 0);
   twin q = begin_twin(e[0], e[1], n, 0), d = begin_twin(e[0], e[1], n, 13), x = begin_twin(&low[0], &low[1], n, 0);
-  twin scale = begin_twin(&wide[0], &wide[1], 3, 0), scalars = begin_twin(&wide[0], &wide[1], 5, 0);
+  twin scale = begin_twin(&wide[0], &wide[1], sizeof(gmg_scale) / sizeof(double), 0), scalars = begin_twin(&wide[0], &wide[1], 5, 0);
   double norm[2], f_norm[2], magnitude[2];
   ON_BOTH(i) {
     const gmg_operator_ops *op = gmg_operator_of(e[i], A[i]);
-    gmg_exec_write_reals(&wide[i], scale.at[i], 3, (const double[]){0, 0.5, 0});
+    gmg_exec_write_reals(&wide[i], scale.at[i], sizeof(gmg_scale) / sizeof(double), (const double *)&(const gmg_scale){.next = 0.5});
     gmg_exec_write_reals(&wide[i], scalars.at[i], 5, (const double[]){0, 0, 0, 0.75, 0});
     op->residual(e[i], A[i], f.at[i], u.at[i], r.at[i]);
     norm[i] = op->measure_residual(e[i], A[i], f.at[i], u.at[i], NULL, scale.at[i], x.at[i], &f_norm[i], GMG_WAIT);

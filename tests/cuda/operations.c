@@ -24,16 +24,17 @@ static void same_direction(const char *name, const char *what, const gmg_exec *e
   same_number(name, what, e, a.change, b.change, limit);
 }
 
-/* A gmg_scale in both memories: a twin of three doubles. */
+/* A gmg_scale in both memories: a twin of doubles. */
+enum { SCALE_DOUBLES = sizeof(gmg_scale) / sizeof(double) };
 static void put_scale(twin *s, gmg_scale v)
 {
-  ON_BOTH(i) gmg_exec_write_reals(&s->exec[i], s->at[i], sizeof v / sizeof v.divisor, (const double *)&v);
+  ON_BOTH(i) gmg_exec_write_reals(&s->exec[i], s->at[i], SCALE_DOUBLES, (const double *)&v);
 }
 
 static gmg_scale got_scale(const twin *s, int i)
 {
   gmg_scale v;
-  gmg_exec_read_reals(&s->exec[i], s->at[i], sizeof v / sizeof v.divisor, (double *)&v);
+  gmg_exec_read_reals(&s->exec[i], s->at[i], SCALE_DOUBLES, (double *)&v);
   return v;
 }
 
@@ -65,7 +66,7 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
   const gmg_exec wide[2] = {gmg_exec_make(h->context, GMG_F64, 0), gmg_exec_make(d->context, GMG_F64, 0)};
   twin x = begin_twin(h, d, n, 1), y = begin_twin(h, d, n, 2), r = begin_twin(h, d, n, 3), low_z = begin_twin(h, d, n, 4);
   const gmg_exec low_exec[2] = {gmg_exec_make(h->context, GMG_F32, 0), gmg_exec_make(d->context, GMG_F32, 0)};
-  twin scale = begin_twin(&wide[0], &wide[1], 3, 5), low_too = begin_twin(&low_exec[0], &low_exec[1], n, 6);
+  twin scale = begin_twin(&wide[0], &wide[1], SCALE_DOUBLES, 5), low_too = begin_twin(&low_exec[0], &low_exec[1], n, 6);
   twin direction = begin_twin(&wide[0], &wide[1], sizeof(gmg_cg_scalars) / sizeof(double), 0), factors = begin_twin(&wide[0], &wide[1], 3, 0);
   double norm[2], stepped[2];
   gmg_number square[2], product[2];
@@ -158,7 +159,7 @@ static void low_residuals(const char *name, const gmg_exec *const e[2], gmg_leve
   const gmg_exec wide[2] = {gmg_exec_make(e[0]->context, GMG_F64, 0), gmg_exec_make(e[1]->context, GMG_F64, 0)};
   const gmg_exec low_exec[2] = {gmg_exec_make(e[0]->context, GMG_F32, 0), gmg_exec_make(e[1]->context, GMG_F32, 0)};
   const double A = 64;
-  twin low = begin_twin(&low_exec[0], &low_exec[1], u->n, 0), scale = begin_twin(&wide[0], &wide[1], 3, 0);
+  twin low = begin_twin(&low_exec[0], &low_exec[1], u->n, 0), scale = begin_twin(&wide[0], &wide[1], SCALE_DOUBLES, 0);
   twin divisors = begin_twin(&wide[0], &wide[1], 2, 0);
   ON_BOTH(i) gmg_exec_write_reals(&wide[i], divisors.at[i], 2, (const double[]){8, -1});
   static const struct {

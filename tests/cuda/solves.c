@@ -173,6 +173,41 @@ static void mixed_reaches_what_double_does(void **state)
   for (int i = 0; i < 5; i++) free_medium(&m[i]);
 }
 
+/* In a singular problem with mixed precision f keeps its mean, and residuals subtract it. Later solves of the same solver must not:
+   neither of a problem that is not singular any more, nor of a constant f. */
+static void means_of_earlier_solves(void **state)
+{
+  (void)state;
+  gmg_problem p = make_problem(3, 20, 18, 16, GMG_CELL, "nnppnn"), shifted = p;
+  shifted.shift = 3;
+  const size_t n = unknowns(&p);
+  double *f = field(n, 21), *u = field(n, 0), *r = field(n, 0);
+  gmg_params q = params_for_cycles();
+  gmg_report report;
+  for (size_t i = 0; i < n; i++) f[i] += 0.5;
+  session judge = begin_solver(&shifted, &q, 0);
+  q.rtol = 1e-9, q.precision = GMG_PRECISION_MIXED;
+  on_device = 1;
+  session s = begin_solver(&p, &q, 0);
+  assert_ok(s.context, solve_in(&s, f, u, &report));
+  assert_true(report.mean_removed > 0.4 && s.solver->f_keeps_mean);
+  assert_ok(s.context, gmg_solver_update(s.solver, &shifted));
+  assert_ok(s.context, solve_in(&s, f, u, NULL));
+  on_device = 0;
+  assert_ok(judge.context, gmg_residual(judge.solver, f, u, r));
+  assert_below(norm2(r, n) / norm2(f, n), 1.01e-9);
+  on_device = 1;
+  assert_ok(s.context, gmg_solver_update(s.solver, &p));
+  assert_ok(s.context, solve_in(&s, f, u, NULL));
+  for (size_t i = 0; i < n; i++) f[i] = 0.5, u[i] = 0;
+  assert_ok(s.context, solve_in(&s, f, u, &report));
+  assert_near(report.mean_removed, 0.5, 1e-14);
+  assert_below(norm2(u, n), 1e-12);
+  on_device = 0;
+  end_solver(&judge), end_solver(&s);
+  free(f), free(u), free(r);
+}
+
 /* The coarse solver alone, on grids for a warp, for a thread block and for the whole device. It agrees with the host's, and the
    host does not wait. */
 static void coarse_grid(const char *name, gmg_problem p, gmg_type type, gmg_coarse_kind kind)
@@ -325,6 +360,7 @@ int main(int argc, char **argv)
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(smoothers_agree), cmocka_unit_test(solves_agree), cmocka_unit_test(starts_agree),
                                      cmocka_unit_test(hard_solves_agree), cmocka_unit_test(mixed_reaches_what_double_does),
+                                     cmocka_unit_test(means_of_earlier_solves),
                                      cmocka_unit_test(coarse_grids_agree), cmocka_unit_test(refusals),
                                      cmocka_unit_test(no_numbers)};
   return run_selected(tests);

@@ -49,7 +49,7 @@ enum { GMG_LOOP_CYCLES = 256 }; /* maximum number of cycles in one launch of a r
 typedef struct gmg_loop_state {
   gmg_loop loop;      /* its state is updated after every cycle */
   gmg_total residual; /* first: sum of squares of the last residual; second: that of f, for a first residual */
-  gmg_total rhs;      /* of take_means(): first: sum of squares of f without its mean; least: the mean */
+  gmg_total rhs;      /* of take_means(): first: sum of squares of f without its mean, or NaN; least: the mean */
   int cycles;
   int continues;      /* the next launch continues a solve whose first residual is known */
   double norm[GMG_LOOP_CYCLES];

@@ -46,15 +46,32 @@ int gmg_can_take_means(const gmg_solver *s)
   return s->singular && !s->parts && s->grid->take_means && gmg_is_packed(s->layouts.u);
 }
 
+/* With low precision only residuals read f, and they subtract its mean. */
+const void *gmg_rhs_of_means(const gmg_solver *s, const void *f)
+{
+  return !s->scales || s->has_boundary_values || !gmg_is_packed(s->layouts.f) ? s->f_eff : f;
+}
+
 void gmg_take_means(gmg_solver *s, const void *f, void *u)
 {
   const gmg_level *L = s->finest;
-  s->grid->take_means(&s->exec, &L->A, L->volume, with_boundary_values(s, f), s->f_eff, u);
+  gmg_scale *scale = s->scales ? &s->scales->residual : NULL;
+  s->grid->take_means(&s->exec, &L->A, L->volume, with_boundary_values(s, f), s->f_eff, scale, u);
+  s->f_keeps_mean = scale != NULL;
+}
+
+/* Residuals are again those of f as it is. */
+static void forget_mean(gmg_solver *s)
+{
+  static const double none = 0;
+  if (s->f_keeps_mean) s->exec.memory->upload(s->context, &s->scales->residual.mean, &none, sizeof none);
+  s->f_keeps_mean = 0;
 }
 
 const void *gmg_effective_rhs(gmg_solver *s, const void *f, double *mean_removed, double *norm)
 {
   const gmg_level *L = s->finest;
+  forget_mean(s);
   if (mean_removed) *mean_removed = 0, *norm = NAN;
   if (gmg_current_rhs(s, f) == f) return f;
   const void *rhs = with_boundary_values(s, f);

@@ -173,9 +173,9 @@ static gmg_status start(gmg_solver *s, gmg_progress *p)
   p->it.wait = measured ? GMG_WAIT : GMG_ENQUEUE;
   if (!measured) p->mean_removed = NAN;
   p->state.f_norm = NAN;
-  p->it.f = gmg_current_rhs(s, p->f);
-  if (measured) p->loop = gmg_recorded_loop(s, p->it.f, p->it.u);
   if (gmg_begin_at_once(s, p)) return GMG_OK;
+  /* without its mean f is rounding alone, if a loop is recorded already: then the host runs all cycles */
+  p->loop = measured && !p->loop ? gmg_recorded_loop(s, gmg_current_rhs(s, p->f), p->it.u) : NULL;
   p->it.f = gmg_effective_rhs(s, p->f, measured ? &p->mean_removed : NULL, &p->state.f_norm);
   if (measured && !in_one_pass(s)) {
     double *f_norm = &p->state.f_norm;

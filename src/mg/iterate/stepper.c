@@ -204,12 +204,17 @@ int gmg_begin_at_once(gmg_solver *s, gmg_progress *p)
 {
   const gmg_params *q = &s->params;
   if (!gmg_can_take_means(s) || q->check_every <= 0 || q->fmg > 0 || s->method->norm_is_recursive) return 0;
+  p->it.f = gmg_rhs_of_means(s, p->f);
+  p->loop = gmg_recorded_loop(s, p->it.f, p->it.u);
   gmg_take_means(s, p->f, p->it.u);
   s->method->start(s, &p->it);
   if (can_loop(s, p, 1)) step_by_loop(s, p, 1, 1);
   else {
-    const double norm = s->method->residual(s, &p->it, NULL);
-    if (!is_constant(s, p, s->grid->means_taken(&s->exec))) note_residual(s, p, 0, norm);
+    double f_norm;
+    const double norm = s->method->residual(s, &p->it, s->f_keeps_mean ? &f_norm : NULL);
+    gmg_deviation taken = s->grid->means_taken(&s->exec);
+    if (s->f_keeps_mean) taken.norm = f_norm;
+    if (!is_constant(s, p, taken)) note_residual(s, p, 0, norm);
   }
   return p->measured > 0;
 }

@@ -67,8 +67,9 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
-  A.walk(f, u, [&](size_t, size_t, size_t, size_t c, scalar image, scalar rhs) {
-    const scalar value = rhs - image;
+  const scalar mean = mean_of(how);
+  A.walk(f, u, [&](size_t, size_t, size_t, size_t c, scalar image, scalar whole) {
+    const scalar rhs = whole - mean, value = rhs - image;
     if (low) low[c] = (low_scalar)(scale * value);
     t.first += gmg_square((wide_scalar)value), t.second += gmg_square((wide_scalar)rhs);
   });
@@ -84,8 +85,9 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   if (is_done(how)) return;
   const real scale = (real)scale_of(how);
   gmg_total t = {0, 0, 0, 0};
+  const scalar mean = mean_of(how);
   A.walk(NULL, u, [&](size_t i, size_t j, size_t k, size_t, scalar image, scalar) {
-    const scalar rhs = f[gmg_offset(at.f, i, j, k)], value = rhs - image;
+    const scalar rhs = f[gmg_offset(at.f, i, j, k)] - mean, value = rhs - image;
     if (low) low[gmg_offset(at.r, i, j, k)] = (low_scalar)(scale * value);
     t.first += gmg_square((wide_scalar)value), t.second += gmg_square((wide_scalar)rhs);
   });

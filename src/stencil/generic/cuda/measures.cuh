@@ -10,7 +10,6 @@ extern "C" {
 
 #include "norm.cuh"
 
-#include "core/real.h"
 #include "core/cuda/axpby.cuh"
 
 #include <math.h>

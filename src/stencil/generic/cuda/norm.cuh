@@ -4,6 +4,7 @@
 #define GMG_STENCIL_GENERIC_CUDA_NORM_H
 
 #include "core/cuda/loop_test.cuh"
+#include "core/real.h"
 
 #include <math.h>
 
@@ -24,6 +25,9 @@ static __device__ int is_done(const scaling &s)
 }
 
 static __device__ double scale_of(const scaling &s) { return s.divisor ? 1 / *s.divisor : s.scale ? s.scale->next : 1; }
+
+/* What is subtracted from f. */
+static __device__ scalar mean_of(const scaling &s) { return (scalar)gmg_wide(s.scale ? s.scale->mean : 0, 0); }
 
 /* Called by one thread of the grid, with the sums of squares of the residual and of f. Not inlined, because it would cost the
    kernels registers. */

@@ -7,19 +7,41 @@
 /* Of fields, or of the caller's u. */
 static inline gmg_points points_of(const gmg_operator *A) { return gmg_points_of(gmg_residual_layouts_of(A).u); }
 
-/* The thread's part of the sum of w x over a segment, with the control volumes w of axis 0. */
-static __device__ __forceinline__ wide_scalar weighted_segment(const gmg_operator &A, const gmg_own_box &own, const gmg_points &p,
-                                                               const scalar *line, size_t first)
+/* The assignment of unknowns to threads for sums: a warp takes a line, or equal parts of it. So fewer threads are beyond the end of
+   a line than with gmg_points_of(). */
+enum { SUM_PER_THREAD = 8 }; /* unknowns of a thread at once, at most */
+static inline gmg_points sum_points_of(const gmg_operator *A)
 {
-  wide_scalar part = 0;
+  gmg_points p = points_of(A);
+  const size_t n = p.layout.n[0], warp = 32;
+  p.across = (unsigned)warp, p.lines = GMG_THREADS / p.across;
+  p.segments = (unsigned)((n + warp * SUM_PER_THREAD - 1) / (warp * SUM_PER_THREAD));
+  p.each = (unsigned)((n + warp * p.segments - 1) / (warp * p.segments));
+  p.tasks = p.segments * p.layout.n[1] * p.layout.n[2];
+  return p;
+}
+
+/* The thread's parts of the sums of w x over a segment, with the control volumes w of axis 0. x: lines of fields */
+template <int fields>
+static __device__ __forceinline__ void weighted_segments(const gmg_operator &A, const gmg_own_box &own, const gmg_points &p,
+                                                         const scalar *const x[fields], size_t first, wide_scalar part[fields])
+{
+  scalar value[fields][SUM_PER_THREAD];
+  real volume[SUM_PER_THREAD];
 #pragma unroll
-  for (unsigned s = 0; s < GMG_PER_THREAD; s++) { /* loads without conditions, so that they are issued at once */
-    const size_t i = first + s * p.across, at = min(i, p.layout.n[0] - 1);
-    const scalar value = line[at];
-    const double volume = (double)gmg_at(A.volume[0], at);
-    if (s < p.each && i >= own.begin[0] && i < own.end[0]) part += volume * (wide_scalar)value;
+  for (unsigned s = 0; s < SUM_PER_THREAD; s++) { /* without branches, so that all loads are issued at once */
+    const size_t i = first + s * p.across;
+    const int counts = s < p.each && i >= own.begin[0] && i < own.end[0];
+    volume[s] = counts ? gmg_at(A.volume[0], i) : (real)0;
+#pragma unroll
+    for (int a = 0; a < fields; a++) value[a][s] = counts ? x[a][i] : (scalar)0;
   }
-  return part;
+#pragma unroll
+  for (int a = 0; a < fields; a++) part[a] = 0;
+#pragma unroll
+  for (unsigned s = 0; s < SUM_PER_THREAD; s++)
+#pragma unroll
+    for (int a = 0; a < fields; a++) part[a] += (double)volume[s] * (wide_scalar)value[a][s];
 }
 
 static __device__ __forceinline__ double weight_of_line(const gmg_operator &A, size_t j, size_t k)
@@ -39,7 +61,10 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   gmg_total t = {0, 0, 0, 0};
   gmg_for_segments(p, [&](size_t first, size_t j, size_t k, size_t start) {
     if (!gmg_is_own(&own, own.begin[0], j, k)) return;
-    add_scalar(t, weight_of_line(A, j, k) * weighted_segment(A, own, p, x + start, first));
+    const scalar *const line[1] = {x + start};
+    wide_scalar part[1];
+    weighted_segments<1>(A, own, p, line, first, part);
+    add_scalar(t, weight_of_line(A, j, k) * part[0]);
   });
   gmg_grid_total(t, sums);
 }
@@ -53,11 +78,11 @@ static __global__ void subtract_mean_gaps_kernel(gmg_points p, const gmg_total *
 
 static void remove_mean_if(const gmg_exec *e, const gmg_operator *A, double volume, const int *only_if, void *x)
 {
-  const gmg_points p = points_of(A);
+  const gmg_points p = points_of(A), of_sum = sum_points_of(A);
   const gmg_sum_target sum = gmg_sums_on_device(e);
-  gmg_launch_early(e, "mean", weighted_sum_kernel, gmg_sum_shape_of(p), *A, gmg_own_box_of_level(A), p, x, only_if, sum);
+  gmg_launch_early(e, "mean", weighted_sum_kernel, gmg_sum_shape_of(of_sum), *A, gmg_own_box_of_level(A), of_sum, x, only_if, sum);
   if (A->caller_layouts) gmg_launch(e, "mean", subtract_mean_gaps_kernel, gmg_shape_of(p), p, sum.to, volume, x);
-  else gmg_launch_early(e, "mean", subtract_mean_kernel, chunk_grid(A->cells), A->cells, sum.to, volume, x);
+  else gmg_launch_early(e, "mean", subtract_mean_kernel, sum_grid(A->cells), A->cells, sum.to, volume, x);
 }
 
 static void remove_mean(const gmg_exec *e, const gmg_operator *A, double volume, void *x) { remove_mean_if(e, A, volume, NULL, x); }
@@ -86,7 +111,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 
 static gmg_deviation take_mean(const gmg_exec *e, const gmg_operator *A, double volume, const void *x, void *y)
 {
-  const gmg_points p = points_of(A);
+  const gmg_points p = sum_points_of(A);
   const gmg_sum_target sum = gmg_sums_on_device(e);
   gmg_launch_early(e, "mean", weighted_sum_kernel, gmg_sum_shape_of(p), *A, gmg_own_box_of_level(A), p, x, (const int *)NULL, sum);
   gmg_launch_early(e, "mean", take_mean_kernel, sum_grid(A->cells), A->cells, sum.to, volume, x, y, gmg_sums_to_host(e));
@@ -100,27 +125,41 @@ static gmg_deviation take_mean(const gmg_exec *e, const gmg_operator *A, double 
 #define MEANS_WITHOUT_WAITING
 #else
 
-/* Sums of w f (first) and of w u (second). */
+/* What take_means() finds. in_loop, for_host: mean of f (least) and sum of squares of f without it (first). */
+typedef struct {
+  double volume, *mean; /* mean: of f, for residuals */
+  gmg_total *in_loop, *for_host;
+} means_target;
+
+/* Sums of w f (first) and of w u (second). With to.mean, notes the mean of f, and leaves the sum of w u, or 0 if the means are not
+   fit; the sum of squares is not known then. */
 static __global__ void __launch_bounds__(GMG_THREADS)
-    weighted_sums_kernel(gmg_operator A, gmg_own_box own, gmg_points p, const scalar *f, const scalar *u, gmg_sum_target sums)
+    weighted_sums_kernel(gmg_operator A, gmg_own_box own, gmg_points p, const scalar *f, const scalar *u, gmg_sum_target sums,
+                         means_target to)
 {
   gmg_wait_for_predecessor();
   gmg_total t = {0, 0, 0, 0};
   gmg_for_segments(p, [&](size_t first, size_t j, size_t k, size_t start) {
+    const scalar *const lines[2] = {f + start, u + start};
+    wide_scalar part[2];
+    weighted_segments<2>(A, own, p, lines, first, part);
     const double weight = weight_of_line(A, j, k);
-    t.first += weight * weighted_segment(A, own, p, f + start, first);
-    t.second += weight * weighted_segment(A, own, p, u + start, first);
+    t.first += weight * part[0], t.second += weight * part[1];
   });
-  gmg_grid_total(t, sums);
+  if (!gmg_grid_total(t, sums) || !to.mean) return;
+  const double mean = t.first / to.volume;
+  const int is_fit = gmg_is_fit_mean(mean, 0);
+  *to.mean = is_fit ? mean : 0;
+  *to.in_loop = *to.for_host = {NAN, 0, is_fit ? mean : 0, 0};
+  *sums.to = {is_fit ? t.second : 0, 0, 0, 0};
 }
 
-/* rest = f without its mean, and u without its own. The sums are as in take_mean_kernel; the host gets them, too. */
+/* rest = f without its mean, and u without its own. The sums are as in take_mean_kernel. */
 static __global__ void __launch_bounds__(GMG_THREADS)
-    take_means_kernel(size_t n, const gmg_total *of, double volume, const scalar *f, scalar *rest, scalar *u, gmg_sum_target sums,
-                      gmg_total *to_host)
+    take_means_kernel(size_t n, const gmg_total *of, const scalar *f, scalar *rest, scalar *u, gmg_sum_target sums, means_target to)
 {
   gmg_wait_for_predecessor();
-  const double mean_f = of->first / volume, mean_u = of->second / volume;
+  const double mean_f = of->first / to.volume, mean_u = of->second / to.volume;
   const int is_fit = gmg_is_fit_mean(mean_f, 0);
   const scalar mean = is_fit ? (scalar)mean_f : 0, change = is_fit && gmg_is_fit_mean(mean_u, 0) ? (scalar)mean_u : 0;
   gmg_total t = {0, 0, is_fit ? mean_f : 0, 0};
@@ -139,17 +178,21 @@ static __global__ void __launch_bounds__(GMG_THREADS)
     for (int m = 0; m < AT_ONCE; m++) v[m] -= change;
     store_chunk(n, c, full, v, u);
   });
-  if (gmg_grid_total(t, sums)) *to_host = t;
+  if (gmg_grid_total(t, sums)) *to.for_host = t;
 }
 
-static void take_means(const gmg_exec *e, const gmg_operator *A, double volume, const void *f, void *rest, void *u)
+static void take_means(const gmg_exec *e, const gmg_operator *A, double volume, const void *f, void *rest, gmg_scale *scale,
+                       void *u)
 {
   gmg_device *d = gmg_device_of(e);
-  const gmg_points p = points_of(A);
+  const gmg_points p = sum_points_of(A);
   const gmg_sum_target sums = gmg_sums_on_device(e);
-  gmg_launch_early(e, "mean", weighted_sums_kernel, gmg_sum_shape_of(p), *A, gmg_own_box_of_level(A), p, f, u, sums);
-  gmg_launch_early(e, "mean", take_means_kernel, sum_grid(A->cells), A->cells, sums.to, volume, f, rest, u,
-                   gmg_sums_to(e, &d->loop_state->rhs), &d->loop_result->rhs);
+  const means_target to = {volume, scale ? &scale->mean : NULL, &d->loop_state->rhs, &d->loop_result->rhs};
+  gmg_launch_early(e, "mean", weighted_sums_kernel, gmg_sum_shape_of(p), *A, gmg_own_box_of_level(A), p, f, u, sums, to);
+  if (scale) gmg_launch_early(e, "mean", subtract_mean_kernel, sum_grid(A->cells), A->cells, sums.to, volume, u);
+  else
+    gmg_launch_early(e, "mean", take_means_kernel, sum_grid(A->cells), A->cells, sums.to, f, rest, u,
+                     gmg_sums_to(e, to.in_loop), to);
 }
 
 static gmg_deviation means_taken(const gmg_exec *e)

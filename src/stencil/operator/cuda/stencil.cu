@@ -157,7 +157,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 
 static gmg_number dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y)
 {
-  const gmg_points p = points_of(A);
+  const gmg_points p = y ? points_of(A) : sum_points_of(A);
   const gmg_own_box own = gmg_own_box_of_level(A);
   const gmg_launch_shape grid = gmg_sum_shape_of(p);
   if (y) gmg_launch(e, "inner product", dot_kernel, grid, *A, own, p, x, y, gmg_sums_to_host(e));
