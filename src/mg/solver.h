@@ -159,7 +159,7 @@ struct gmg_solver {
   const struct gmg_fmg_ops *fmg;                /* functions of a full multigrid start, for two or more levels */
   gmg_scales *scales;     /* in exec's memory; only with low precision */
   int f_keeps_mean;       /* scales->residual.mean may differ from 0 */
-  void *f_eff;            /* fine field: f with boundary values folded in, and the mean removed */
+  void *f_eff;            /* fine field: f with boundary values folded in, and unless f_keeps_mean the mean removed */
   struct {
     void *r, *z, *p, *q;
   } krylov;               /* fine fields of the acceleration: the residual r, z = B r, the direction p, and q = A p. In low

@@ -20,7 +20,7 @@ typedef struct gmg_operator_ops {
   void (*residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, void *r);
   /* Returns ||f - A u||_2 and, unless f_norm is NULL, ||f||_2, in one pass. Unless r is NULL, stores the residual in low precision:
      r = (f - A u) / divisor[0], with divisor in exec's memory, or r = (f - A u) s->next if divisor = NULL. Unless s is NULL,
-     records the divisor and the norm in s, and s->mean is subtracted from f. */
+     records the divisor and the norm in s. On a device s->mean is subtracted from f; on the host it is 0. */
   double (*measure_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *divisor,
                              gmg_scale *s, void *r, double *f_norm, gmg_wait wait);
   /* u = M coarse, then r = (f - A u) / divisor[0] in low precision. M: the Kronecker product of map[2], map[1] and map[0]. */

@@ -75,8 +75,8 @@ extern const gmg_correction_ops gmg_corrections_same_precision, gmg_corrections_
 const void *gmg_effective_rhs(gmg_solver *s, const void *f, double *mean_removed, double *norm);
 /* In a singular problem: the effective right-hand side of f, and u without its mean. Only enqueues. */
 void gmg_take_means(gmg_solver *s, const void *f, void *u);
-const void *gmg_rhs_of_means(const gmg_solver *s, const void *f); /* where gmg_take_means() stores it: f itself if it keeps its mean
-                                                                     and has no boundary values */
+const void *gmg_rhs_of_means(const gmg_solver *s, const void *f); /* what residuals then read: f itself if it keeps its mean and
+                                                                     needs no copy for boundary values or gaps, else f_eff */
 int gmg_can_take_means(const gmg_solver *s); /* whether gmg_take_means() is available */
 double gmg_rounding_of_mean(const gmg_solver *s); /* as in gmg_is_rest_rounding() */
 const void *gmg_packed_rhs(gmg_solver *s, const void *f); /* f without gaps: f itself, or a copy in f_eff. Only enqueues */

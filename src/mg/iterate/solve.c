@@ -174,7 +174,7 @@ static gmg_status start(gmg_solver *s, gmg_progress *p)
   if (!measured) p->mean_removed = NAN;
   p->state.f_norm = NAN;
   if (gmg_begin_at_once(s, p)) return GMG_OK;
-  /* without its mean f is rounding alone, if a loop is recorded already: then the host runs all cycles */
+  /* If gmg_begin_at_once() has recorded a loop and given up, f is constant: without its mean it is 0, which needs no loop. */
   p->loop = measured && !p->loop ? gmg_recorded_loop(s, gmg_current_rhs(s, p->f), p->it.u) : NULL;
   p->it.f = gmg_effective_rhs(s, p->f, measured ? &p->mean_removed : NULL, &p->state.f_norm);
   if (measured && !in_one_pass(s)) {

@@ -23,10 +23,11 @@ typedef struct gmg_equal_operator {
   const void *diag[3];
 } gmg_equal_operator;
 
-/* Returns 0 if it does not apply. */
+/* Returns 0 if it does not apply. Maps read up to GMG_MAP_PAD planes beyond an end, and copies are three ahead; all are images of
+   planes (gmg_fold_index()) if the axis is longer. */
 static inline int gmg_equal_operator_of(const gmg_operator *A, gmg_equal_operator *w)
 {
-  if (A->dim != 3 || A->cells > INT_MAX || !gmg_has_equal_couplings(A)) return 0;
+  if (A->dim != 3 || A->cells > INT_MAX || A->n[2] <= GMG_MAP_PAD + 3 || !gmg_has_equal_couplings(A)) return 0;
   for (int a = 0; a < 3; a++) {
     w->n[a] = (int)A->n[a], w->ends[a] = gmg_ends_of(A, a);
     w->coupling[a] = (real)A->coupling[a], w->diag[a] = A->diag[a];
@@ -79,9 +80,9 @@ template <int THREADS> struct gmg_equal_columns {
     lowest = gmg_at(A.diag[2], 0), inner = gmg_at(A.diag[2], min(1, last)), highest = gmg_at(A.diag[2], last);
   }
 
-  /* there: index i in an axis, or -1. Then another index to load, whose value is not used. Adjacent lanes of a warp, `lanes` of
-     them, have adjacent indices. They get different ones, because a copy to shared memory is slow if lanes of a warp read one
-     value. */
+  /* there: gmg_lane_index(i). If it is -1, returns another index, whose value is loaded and not used. Adjacent lanes of a warp,
+     `lanes` of them, have adjacent i. They get different indices, because a copy to shared memory is slow if lanes of a warp read
+     one value. */
   static __device__ __forceinline__ int index_to_load(int there, int i, int n, int lanes)
   {
     return there >= 0 ? there : max(min(i < lanes ? i + lanes : i - lanes, n - 1), 0);

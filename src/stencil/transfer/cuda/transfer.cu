@@ -9,8 +9,11 @@ extern "C" {
 #include "fmg_residual_rows.cuh"
 #include "prolong_faces.cuh"
 #include "restrict_columns.cuh"
-#include "stencil/operator/cuda/equal_columns.cuh"
 #include "restrict_strips.cuh"
+
+#if GMG_REAL_F32
+#include "stencil/operator/cuda/equal_columns.cuh"
+#endif
 
 /* Row (x, y, z) of the tensor product, applied to value(i, j, k). The widths are those of the maps if they are common ones, and
    then known to the compiler; otherwise 0. */
