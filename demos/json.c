@@ -118,7 +118,7 @@ static int add_params(cJSON *root, const demo_options *o, const gmg_problem *pro
                  {"local_sweeps", p->async.local_sweeps}, {"overlap", count(p->async.overlap)}, {"passes", p->async.passes},
                  {"seed", (double)p->async.seed}, {"in_flight", p->async.in_flight},
                  {"oversubscription", p->async.oversubscription}, {"max_levels", p->max_levels}, {"max_cycles", count(p->max_cycles)},
-                 {"rtol", rtol}};
+                 {"rtol", rtol}, {"over_correction", p->over_correction}};
   const struct {
     const char *name;
     const demo_word *words;
@@ -167,6 +167,7 @@ static int add_plan(cJSON *root, const gmg_problem *problem, const gmg_plan_info
   ok &= number(to, "predicted_factor", plan->predicted_factor);
   ok &= number(to, "floor", plan->floor);
   if (!isnan(plan->margin)) ok &= number(to, "margin", plan->margin);
+  ok &= number(to, "over_correction", plan->over_correction);
   ok &= text(to, "smoother", plan->smoother->name);
   ok &= text(to, "coarsening", demo_word_of(demo_coarsening_words, (int)plan->coarsening));
   ok &= text(to, "accel", demo_word_of(demo_accel_words, (int)plan->accel));

@@ -239,6 +239,8 @@ static const row table[] = {
      demo_coarsening_words},
     {"restriction", NULL, "restriction of residuals (best)", DEMO_TAKES_METHOD, &a_word, TO(params.restriction),
      demo_restriction_words},
+    {"over-correction", "C", "factor of the coarse correction; 0: best known (0)", DEMO_TAKES_METHOD, &a_real,
+     TO(params.over_correction), NULL},
     {"cycle", NULL, "multigrid cycle (best)", DEMO_TAKES_METHOD, &a_word, TO(params.cycle), demo_cycle_words},
     {"fmg", "K", "full multigrid start with K cycles a level (1)", DEMO_TAKES_METHOD, &a_count_or_none, TO(params.fmg),
      NULL},

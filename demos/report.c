@@ -105,6 +105,7 @@ static void print_method(const demo_options *o, const gmg_plan_info *plan)
   if (p->fmg > 0) printf(" after full multigrid");
   if (plan->accel != GMG_ACCEL_NONE) printf(", accelerated by %s", demo_word_of(demo_accel_words, (int)plan->accel));
   if (plan->precision == GMG_PRECISION_MIXED) printf(", corrections in float");
+  if (plan->over_correction != 1) printf(", coarse correction times %.3g", plan->over_correction);
   const char *coarsening = plan->coarsening == GMG_COARSENING_BLACK_BOX ? ", black box coarsening" : "";
   printf(", smoother %s%s%s", plan->smoother->name, p->deterministic ? ", deterministic" : "", coarsening);
   printf("%s\n", plan->halos == GMG_HALOS_ASYNC ? ", asynchronous halos" : "");

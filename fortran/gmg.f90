@@ -173,6 +173,7 @@ module gmg
     integer(c_int) :: line_axes
     integer(c_int) :: coarsening
     integer(c_int) :: halos
+    real(c_double) :: over_correction
   end type
 
   type, bind(C), public :: gmg_level_plan
@@ -213,6 +214,7 @@ module gmg
     real(c_double) :: margin
     integer(c_int) :: halos
     integer(c_size_t) :: halo(3)
+    real(c_double) :: over_correction
   end type
 
   type, bind(C), public :: gmg_level_report

@@ -312,6 +312,9 @@ typedef struct gmg_params {
                                       and 2. 0: all axes that are stretched or, if none is, all axes. */
   gmg_coarsening coarsening;     /**< Operators and transfers of coarse grids (GMG_COARSENING_AUTO). */
   gmg_halos halos;               /**< Exchanges between processes that share the grid (GMG_HALOS_AUTO). */
+  double over_correction;        /**< The correction of the finest grid by the coarser ones is multiplied by this (docs/weights.md).
+                                      0: best known. Another value than 1 needs constant coefficients, no box stencil, and no full
+                                      multigrid start. */
 } gmg_params;
 
 #define GMG_MAX_LEVELS 96 /**< The maximum number of levels of any hierarchy. */
@@ -382,6 +385,7 @@ typedef struct gmg_plan_info {
                                                process. */
   size_t halo[3];                         /**< Layers with which an array needs no copy (gmg_problem::halo). 0 on an axis that is
                                                not cut. */
+  double over_correction;                 /**< The factor of the coarse correction that will be used. 1: none. */
 } gmg_plan_info;
 
 /** The report of one level. */

@@ -73,6 +73,7 @@ typedef struct gmg_operator {
   const struct gmg_operator_kind *kind;              /**< Private. */
   const struct gmg_residual_layouts *caller_layouts; /**< Private. NULL in what smoothers see. */
   const struct gmg_part *part;                       /**< Private. NULL: this process holds the whole level. */
+  int halved[3];           /**< 1 if the next level has half as many intervals along this axis. 0: another number. */
 } gmg_operator;
 
 struct gmg_exec; /* opaque */

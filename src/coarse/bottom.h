@@ -14,6 +14,7 @@ typedef struct gmg_bottom_level {
   const gmg_operator *A;              /* BORROWED, like the maps */
   const gmg_map *prolong, *restrict_; /* [3] maps from and to the next coarser level; not set on the coarsest grid */
   const gmg_axis_spec *axis;          /* [3] BORROWED */
+  double scale;                       /* the operator is this times that of its axes */
   double volume;                      /* sum of the control volumes */
   double omega;                       /* relaxation weight */
   int pre, post;                      /* red-black sweeps over the whole level, before and after the correction */

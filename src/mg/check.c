@@ -207,6 +207,18 @@ static gmg_status check_black_box(gmg_context *c, const gmg_problem *problem, co
   return GMG_OK;
 }
 
+/* Over-correction divides the equations of coarse levels. Those of arrays, of entries of a stencil, and of the data of a full
+   multigrid start are not. */
+static gmg_status check_over_correction(gmg_context *c, const gmg_problem *problem, const gmg_params *p)
+{
+  const int arrays = problem->beta || problem->beta_face[0] || problem->sigma;
+  const char *why_not = arrays ? "an array of coefficients" : problem->stencil ? "problem.stencil" : NULL;
+  if (!why_not && p->fmg > 0) why_not = "params.fmg";
+  if (p->over_correction == 0 || p->over_correction == 1 || !why_not) return GMG_OK;
+  return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.over_correction = %g: must be 0 (chosen by gmg) or 1 with %s", p->over_correction,
+                  why_not);
+}
+
 /* Whether gmg may choose between cycles and a direct solve. It may not if the caller has set `direct`, or says how cycles are done:
    by the cycle, the acceleration, the smoother, the hierarchy, or without measured residuals. */
 static int is_free_to_choose(const gmg_params *p)
@@ -256,6 +268,7 @@ gmg_status gmg_check_params(gmg_context *c, const gmg_problem *problem, const gm
   if (p->line_axes >> problem->dim)
     return gmg_fail(c, GMG_ERR_ARGUMENT, "params.line_axes = %d: must be at most %d for problem.dim = %d", p->line_axes,
                     (1 << problem->dim) - 1, problem->dim);
+  GMG_TRY(check_over_correction(c, problem, p));
   const gmg_exec e = gmg_exec_make(c, problem->type, 1);
   const gmg_operator_kind *kind = gmg_operator_kind_of(problem);
   const gmg_smoother_ops *ops = gmg_smoother_ops_of(p, &e, kind);

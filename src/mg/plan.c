@@ -101,6 +101,7 @@ static void describe_choices(const gmg_solver *s, gmg_plan_info *info)
   info->smoother = p->smoother, info->line_axes = (int)gmg_exact_axes(p);
   info->coarsening = p->coarsening, info->coarse = p->coarse, info->direct = p->direct == GMG_DIRECT_ALWAYS;
   info->local = p->async.local, info->order = p->async.order, info->overlap = p->async.overlap;
+  info->over_correction = p->over_correction;
   info->fmg = p->fmg, info->pre = p->pre, info->post = p->post;
   info->max_cycles = p->max_cycles, info->check_every = p->check_every;
   info->halos = s->parts ? p->halos : GMG_HALOS_AUTO;

@@ -13,12 +13,20 @@
 #include "stencil/black_box/black_box.h"
 #include "stencil/grid_ops.h"
 
+/* The 1D operator of an axis (gmg_axis). */
+typedef struct gmg_rows {
+  size_t entries;
+  double *lo, *hi, *diag;
+} gmg_rows;
+
 /* One level. The solver owns it. */
 typedef struct gmg_level {
   gmg_operator A;
   gmg_axis_spec axis[3];
   double volume;           /* sum of the control volumes */
-  double unit_coupling[3]; /* typical couplings for beta = 1 */
+  double scale;            /* the equation is multiplied by it (hierarchy/over_correction.c) */
+  gmg_rows rows[3];        /* of the axes, without the scale; NULL where it is always 1 */
+  double unit_coupling[3]; /* typical couplings for beta = 1 and scale = 1 */
   double unit_reaction_from_walls[3]; /* wall terms of axes with one unknown, for beta = 1 */
   int operator_dependent;  /* prolongation depends on the coefficients. Not in symmetric cycles, because its adjoint is
                               expensive */
@@ -121,6 +129,7 @@ struct gmg_solver {
   struct gmg_solver *whole; /* of the small levels: its finest is the coarsest of `level` */
   int levels_in_all;     /* those of `whole` included */
   const gmg_axis_spec *from; /* the axes of the finest level of such a solver; NULL: the problem's */
+  int from_finest;           /* they are those of the problem's finest level */
 
   int in_place;          /* cycles in the problem's type improve the caller's u. Otherwise they compute corrections in own fields */
   gmg_params params;     /* resolved: with AUTO, zeros and GMG_NONE replaced, except as gmg_smoother_level::params says */
@@ -129,6 +138,7 @@ struct gmg_solver {
   gmg_cycle_kind slow_cycle; /* finishes a slow solve. params.cycle: there is no other */
   int accel_is_auto;        /* params.accel was GMG_ACCEL_AUTO */
   int coarse_is_auto;       /* params.coarse was GMG_COARSE_AUTO */
+  int over_correction_varies; /* gmg chooses params.over_correction at create, and again at update */
   int smoother_is_auto;     /* gmg_leaves_smoother_open() */
   int checks_are_auto;      /* params.check_every was 0 and is a maximum: a solve measures the residual where it needs to */
   int singular;
@@ -287,6 +297,11 @@ gmg_status gmg_create_grid(gmg_solver *s, gmg_exec *e, gmg_level *L, int l, cons
 gmg_status gmg_create_field(gmg_exec *e, const char *what, size_t cells, void **p);
 gmg_status gmg_create_correction_fields(gmg_solver *s, size_t room); /* f and u of level 0; u has at least `room` bytes */
 size_t gmg_padded_cells(const gmg_operator *A); /* number of values of a padded field (gmg_level::padded) */
+
+/* hierarchy/over_correction.c */
+void gmg_choose_over_correction(gmg_solver *s, int has_third); /* level 0 exists; has_third: there are three levels or more */
+gmg_status gmg_create_rows(const gmg_solver *s, gmg_exec *e, gmg_level *L, int l, const gmg_axis axis[3]); /* and L->scale */
+void gmg_update_over_correction(gmg_solver *s);                /* the shift of level 0 has changed */
 
 /* hierarchy/precision.c: chooses the precision of corrections. Fails if mixed precision was requested and is not possible. */
 gmg_status gmg_check_sweep(gmg_context *c, const gmg_smoother_ops *ops, const gmg_params *p); /* ops: the smoother's functions for

@@ -99,8 +99,10 @@ static gmg_status compare_problems(gmg_context *c, const gmg_problem *now, const
 
 void gmg_set_typical(gmg_level *L, int l, const gmg_problem *p, const gmg_coefficients *found)
 {
-  L->A.shift = gmg_operator_shift(p) + found->spectrum.correction[l];
-  gmg_operator_set_typical(&L->A, L->unit_coupling, L->unit_reaction_from_walls, found->beta_mean);
+  double typical[3];
+  for (int a = 0; a < 3; a++) typical[a] = L->scale * found->beta_mean[a];
+  L->A.shift = L->scale * (gmg_operator_shift(p) + found->spectrum.correction[l]);
+  gmg_operator_set_typical(&L->A, L->unit_coupling, L->unit_reaction_from_walls, typical);
 }
 
 /* Whether the solver of the coarsest grid takes new entries of a stencil. Other coefficients make no difference to it. */
@@ -131,7 +133,9 @@ static gmg_status take_coefficients(gmg_solver *s, const gmg_problem *p, const g
   s->problem.shift = p->shift;
   if (p->stencil) s->box = *p->stencil;
   s->coefficients = *found;
-  for (int l = 0; l < s->levels; l++) gmg_set_typical(&s->level[l], l, p, found);
+  gmg_set_typical(&s->level[0], 0, p, found);
+  gmg_update_over_correction(s);
+  for (int l = 1; l < s->levels; l++) gmg_set_typical(&s->level[l], l, p, found);
   for (int l = 0; l < s->outer_levels; l++) gmg_set_typical(&s->outer[l], l, p, found);
   s->singular = gmg_is_singular(&s->problem, found);
   gmg_load_coefficients(s, p);

@@ -103,6 +103,12 @@ unsigned gmg_exact_axes(const gmg_params *params)
   return b && b->exact_axes ? b->exact_axes(params) : 0;
 }
 
+double gmg_over_correction_of_smoother(const gmg_operator *A, const gmg_params *params, double mirrored)
+{
+  const gmg_builtin_smoother *b = gmg_builtin_of(gmg_offloaded(params->smoother));
+  return b && b->over_correction ? b->over_correction(A, params, mirrored) : 1;
+}
+
 int gmg_bottom_sweeps(const gmg_params *params, const gmg_operator *A)
 {
   const gmg_builtin_smoother *b = gmg_builtin_of(params->smoother);

@@ -10,6 +10,11 @@ void gmg_smoothing_range(const gmg_operator *A, double *lowest, double *highest)
 double gmg_weight_jacobi(const gmg_operator *A, const gmg_params *p); /* damps the range of gmg_smoothing_range() best */
 double gmg_weight_gauss_seidel(const gmg_operator *A, const gmg_params *p);
 double gmg_weight_red_black(const gmg_operator *A, const gmg_params *p);
-double gmg_red_black_over_relaxation(const gmg_operator *A, int sweeps); /* best for `sweeps` sweeps before a transfer */
+double gmg_red_black_over_relaxation(const gmg_operator *A, const gmg_params *p, int sweeps); /* best for `sweeps` sweeps before a
+                                                                                                 transfer */
+/* The best over-correction (gmg_builtin_smoother::over_correction) for 1 or 2 red-black sweeps before a transfer, and for any
+   smoother that is not coloured. */
+double gmg_over_correction_red_black(const gmg_operator *A, int sweeps, double mirrored);
+double gmg_over_correction(const gmg_operator *A, const gmg_params *p, double mirrored);
 
 #endif

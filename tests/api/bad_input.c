@@ -146,6 +146,10 @@ static void parameters(void **state)
   TRY(q.report_level_times = 2, GMG_ERR_ARGUMENT, "params.report_level_times = 2");
   TRY(q.line_axes = 8, GMG_ERR_ARGUMENT, "params.line_axes = 8: must be from 0 to 7");
   TRY(q.line_axes = -1, GMG_ERR_ARGUMENT, "params.line_axes = -1: must be from 0 to 7");
+  TRY(q.over_correction = -1, GMG_ERR_ARGUMENT, "params.over_correction = -1");
+  TRY(q.over_correction = 2.5, GMG_ERR_ARGUMENT, "params.over_correction = 2.5");
+  TRY(q.over_correction = NAN, GMG_ERR_ARGUMENT, "params.over_correction = nan");
+  TRY((q.over_correction = 1.1, q.fmg = 1), GMG_ERR_UNSUPPORTED, "params.over_correction = 1.1: must be 0 (chosen by gmg) or 1 with params.fmg");
   TRY(q.accel = GMG_ACCEL_CG, GMG_ERR_ARGUMENT, "params.smoother = \"async\"");
   TRY((q.accel = GMG_ACCEL_CG, q.deterministic = 1), GMG_ERR_ARGUMENT, "params.smoother = \"async\"");
   TRY((q.smoother = gmg_smoother_by_name("red_black"), q.accel = GMG_ACCEL_CG, q.pre = 2), GMG_ERR_ARGUMENT, "params.pre = 2 and params.post = 1");

@@ -84,7 +84,7 @@ static gmg_bottom dense_on(gmg_solver *s, int l, int singular, gmg_bottom_proble
 {
   const gmg_level *L = &s->level[l];
   *p = (gmg_bottom_problem){.levels = 1, .coarse_kind = GMG_COARSE_DENSE, .singular = singular, .is_symmetric = 1, .penalty = ""};
-  p->level[0] = (gmg_bottom_level){.A = &L->A, .axis = L->axis, .volume = L->volume};
+  p->level[0] = (gmg_bottom_level){.A = &L->A, .axis = L->axis, .scale = L->scale, .volume = L->volume};
   gmg_bottom b = {.level = l, .ops = gmg_coarsest_of(GMG_COARSE_DENSE), .problem = p};
   assert_int_equal(b.ops->setup(s->levels_exec, p, &b.state), GMG_OK);
   assert_int_equal(b.ops->update(s->levels_exec, p, b.state), GMG_OK);

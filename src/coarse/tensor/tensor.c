@@ -209,12 +209,14 @@ static void load_rows(const gmg_exec *e, const gmg_operator *A, int line, void *
 
 static int has_arrays(const gmg_operator *A) { return A->face[0] || A->sigma; }
 
-/* The factors of products of the axes in `along`, with bits in their order there. */
-static void set_factors(const gmg_exec *e, const gmg_operator *A, tensor_state *s)
+/* The factors of products of the axes in `along`, with bits in their order there. scale: the operator is this times that of its
+   axes. The modes are those of the axes, but A has the rows of the last one, if that is not transformed. */
+static void set_factors(const gmg_exec *e, const gmg_operator *A, double scale, tensor_state *s)
 {
   gmg_products found;
   A->kind->products(A, &found);
   double *factor = found.factor;
+  for (int i = 0; i < s->t.transformed; i++) factor[1 << s->along[i]] *= scale;
   for (int a = 0; a < A->dim && !e->dry; a++) { /* an axis with a single unknown is the number `walls` */
     double walls = 0;
     if (A->n[a] > 1 || a == s->last) continue;
@@ -237,7 +239,7 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
   const int last = s->last;
   s->t.singular = p->singular;
   if (has_arrays(A)) s->t.constant[0] = A->shift, s->t.slope[0] = 1;
-  else set_factors(e, A, s);
+  else set_factors(e, A, p->level[0].scale, s);
   if (last < 0) return GMG_OK;
   s->t.lo = A->lo[last], s->t.hi = A->hi[last], s->t.diag = A->diag[last];
   if (!s->rows[0]) return GMG_OK;

@@ -18,7 +18,8 @@ static int describe(const gmg_solver *s, int from, gmg_bottom_problem *p)
                             .rtol = q->coarse_rtol};
   for (int l = 0; l < count; l++) {
     const gmg_level *L = &s->level[from + l];
-    p->level[l] = (gmg_bottom_level){.A = &L->A, .axis = L->axis, .volume = L->volume, .operator_dependent = L->operator_dependent};
+    p->level[l] = (gmg_bottom_level){.A = &L->A, .axis = L->axis, .scale = L->scale, .volume = L->volume,
+                                     .operator_dependent = L->operator_dependent};
     if (count == 1) continue;
     const int sweeps = gmg_bottom_sweeps(q, &L->A);
     if (l + 1 < count && sweeps == 0) return 0;

@@ -59,7 +59,6 @@ static gmg_status create_operator(gmg_solver *s, gmg_exec *e, gmg_level *L, int 
   const gmg_problem *p = &s->problem;
   const gmg_operator_kind *kind = l > 0 && gmg_has_black_box(s) ? &gmg_box_arrays : gmg_operator_kind_of(p);
   GMG_TRY(gmg_operator_create(e, p, kind, axis, &L->A));
-  L->A.shift += s->coefficients.spectrum.correction[l];
   L->A.part = l < s->parts ? &s->part[l] : NULL;
   L->volume = 1;
   for (int a = 0; a < 3; a++) {
@@ -69,7 +68,8 @@ static gmg_status create_operator(gmg_solver *s, gmg_exec *e, gmg_level *L, int 
     L->unit_reaction_from_walls[a] = whole[a].n == 1 ? whole[a].diag[0] : 0;
   }
   if (!L->A.part) L->volume = gmg_sum_over_processes(e, L->volume);
-  gmg_operator_set_typical(&L->A, L->unit_coupling, L->unit_reaction_from_walls, s->coefficients.beta_mean);
+  GMG_TRY(gmg_create_rows(s, e, L, l, axis));
+  gmg_set_typical(L, l, p, &s->coefficients);
   return GMG_OK;
 }
 
@@ -96,7 +96,8 @@ gmg_status gmg_create_grid(gmg_solver *s, gmg_exec *e, gmg_level *L, int l, cons
 /* Sets how the next coarser level is derived from this one. */
 static void describe(const gmg_solver *s, gmg_level *L, const int coarsened[3])
 {
-  for (int a = 0; a < 3; a++) L->A.coarsened[a] = coarsened[a];
+  for (int a = 0; a < 3; a++)
+    L->A.coarsened[a] = coarsened[a], L->A.halved[a] = coarsened[a] && gmg_axis_intervals(&L->axis[a]) % 2 == 0;
   L->A.restricts_by_adjoint = restrict_by_adjoint(s, coarsened);
   L->operator_dependent = L->A.face[0] && !s->symmetric && !gmg_has_black_box(s);
 }
@@ -288,7 +289,7 @@ static gmg_status create_single_cell_maps(gmg_solver *s)
 
 gmg_status gmg_hierarchy_create(gmg_solver *s)
 {
-  gmg_axis_spec now[3], next[3];
+  gmg_axis_spec now[3], next[3], after[3];
   gmg_axis axis[2][3] = {{{.n = 0}}}; /* axes of this level and of the previous one */
   gmg_status status = GMG_OK;
   for (int a = 0; a < 3; a++) {
@@ -307,6 +308,7 @@ gmg_status gmg_hierarchy_create(gmg_solver *s)
     if (s->parts && status == GMG_OK) status = s->exec.comm->prepare(&s->exec, &s->part[l], !more);
     for (int a = 0; a < 3 && status == GMG_OK; a++) status = gmg_axis_create(s->context, &now[a], &mine[a]);
     if (status == GMG_OK) status = create_level(s, l, mine, coarsened);
+    if (status == GMG_OK && l == 0) gmg_choose_over_correction(s, more && next_level(s, 1, next, after, coarsened, &stuck));
     if (status == GMG_OK && l == 0 && s->params.fmg > 0) status = create_single_cell_maps(s);
     if (status == GMG_OK && l > 0) status = connect(s, l - 1, finer, mine);
     if (status == GMG_OK && more) status = create_smoother(s, l);

@@ -166,6 +166,7 @@ gmg_status gmg_find_spectrum(const gmg_solver *s, const gmg_problem *p, gmg_coef
   const gmg_problem larger = with_larger_shift(p, found, &added);
   gmg_params params = s->params;
   params.size = sizeof params, params.precision = GMG_PRECISION_SAME, params.report_level_times = 0;
+  params.over_correction = 1; /* otherwise coarse levels would not have the eigenvalues of their grids */
   gmg_solver *helper = calloc(1, sizeof *helper);
   if (!helper) return gmg_fail(s->context, GMG_ERR_MEMORY, "search for the smallest eigenvalue could not be allocated");
   gmg_status status = gmg_status_or_failure(helper, gmg_solver_build(helper, s->context, &larger, &params, 0));

@@ -32,7 +32,14 @@ double gmg_weight_async(const gmg_operator *A, const gmg_params *p)
   if (p->async.local == GMG_LOCAL_JACOBI) return gmg_weight_jacobi(A, p);
   if (p->async.local == GMG_LOCAL_GAUSS_SEIDEL || p->async.overlap == 0) return 1;
   if (A->box) return BOX_OVER_RELAXATION;
-  return gmg_red_black_over_relaxation(A, local_sweeps_of_a_step(p));
+  return gmg_red_black_over_relaxation(A, p, local_sweeps_of_a_step(p));
+}
+
+/* A block with overlap relaxes as well as a sweep over the whole grid. */
+static double over_correction(const gmg_operator *A, const gmg_params *p, double mirrored)
+{
+  if (p->async.local != GMG_LOCAL_RED_BLACK || p->async.overlap == 0) return 1;
+  return gmg_over_correction_red_black(A, local_sweeps_of_a_step(p), mirrored);
 }
 
 /* The symbol of blocks that always see fresh values: every local sweep counts as a global one. */
@@ -107,6 +114,7 @@ const gmg_builtin_smoother gmg_smoother_async = {
     .box = {[GMG_BACKEND_HOST] = {[GMG_F32] = &gmg_async_box_host_f32, [GMG_F64] = &gmg_async_box_host_f64},
             [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_async_cuda_f32), [GMG_F64] = GMG_ON_CUDA(&gmg_async_cuda_f64)}},
     .symbol = symbol,
+    .over_correction = over_correction,
     .bottom_sweeps = bottom_sweeps,
     .ghosts = ghosts,
     .fused = {[GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_async_fused_cuda_f32),

@@ -2,6 +2,7 @@
    Its functions are in host.c and cuda.cu. Called through registry.c. */
 #include "smoothers/fourier.h"
 #include "core/backend.h"
+#include "smoothers/weight.h"
 #include "recurrence.h"
 
 #include <string.h>
@@ -78,5 +79,6 @@ const gmg_builtin_smoother gmg_smoother_chebyshev = {
                                            [GMG_F64] = GMG_ON_CUDA(&gmg_chebyshev_cuda_f64)}}},
     .any = &any,
     .symbol = symbol,
+    .over_correction = gmg_over_correction,
     .ghosts = ghosts,
     .options = options};

@@ -35,4 +35,5 @@ const gmg_builtin_smoother gmg_smoother_gauss_seidel = {
             [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_gauss_seidel_box_cuda_f32),
                                   [GMG_F64] = GMG_ON_CUDA(&gmg_gauss_seidel_box_cuda_f64)}},
     .symbol = symbol,
+    .over_correction = gmg_over_correction,
     .options = options};

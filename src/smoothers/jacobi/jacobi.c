@@ -44,5 +44,6 @@ const gmg_builtin_smoother gmg_smoother_jacobi = {
                                            [GMG_F64] = GMG_ON_CUDA(&gmg_jacobi_cuda_f64)}}},
     .any = &any,
     .symbol = symbol,
+    .over_correction = gmg_over_correction,
     .ghosts = ghosts,
     .options = options};

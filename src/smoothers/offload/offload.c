@@ -109,6 +109,16 @@ static gmg_status setup(const gmg_smoother_level *l, void **state)
   return pass_on(o, l, create_device_level(o, l, t));
 }
 
+/* Rows change with the over-correction. */
+static void copy_rows_again(device_level *t, const gmg_operator *A)
+{
+  for (int a = 0; a < 3; a++) {
+    const void *const from[3] = {A->lo[a], A->hi[a], A->diag[a]}, *const to[3] = {t->A.lo[a], t->A.hi[a], t->A.diag[a]};
+    for (int i = 0; i < 3; i++)
+      if (from[i]) t->exec.memory->upload(t->exec.context, (void *)to[i], from[i], A->n[a] * t->exec.real_size);
+  }
+}
+
 static gmg_status update(const gmg_smoother_level *l, void *state)
 {
   const offload *o = offload_of(l->params);
@@ -117,6 +127,8 @@ static gmg_status update(const gmg_smoother_level *l, void *state)
   const gmg_memory_ops *memory = t->exec.memory;
   GMG_WITH_DEVICE(o->device);
   o->device->error[0] = 0;
+  if (t->params.over_correction != l->params->over_correction) copy_rows_again(t, A);
+  t->params.over_correction = l->params->over_correction;
   t->A.shift = A->shift, t->A.reaction_from_walls = A->reaction_from_walls;
   for (int a = 0; a < 3; a++) {
     t->A.coupling[a] = A->coupling[a];

@@ -14,6 +14,12 @@ static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_
   gmg_symbol_red_black(s, gmg_weight_red_black(A, p), leg == GMG_LEG_UP_REVERSED, 1);
 }
 
+static double over_correction(const gmg_operator *A, const gmg_params *p, double mirrored)
+{
+  (void)p;
+  return gmg_over_correction_red_black(A, 1, mirrored);
+}
+
 /* At odd seams a step relaxes in phases, and a bottom solver does not. */
 static int bottom_sweeps(const gmg_params *p, const gmg_operator *A)
 {
@@ -42,6 +48,7 @@ const gmg_builtin_smoother gmg_smoother_red_black = {
                      [GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_red_black_cuda_f32),
                                            [GMG_F64] = GMG_ON_CUDA(&gmg_red_black_cuda_f64)}}},
     .symbol = symbol,
+    .over_correction = over_correction,
     .bottom_sweeps = bottom_sweeps,
     .ghosts = ghosts,
     .fused = {[GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_red_black_fused_cuda_f32),

@@ -28,7 +28,7 @@ const size_t c_async_params[] = {AT(local_sweeps), AT(local), AT(overlap), AT(pa
 const size_t c_params[] = {AT(size), AT(cycle), AT(fmg), AT(smoother), AT(pre), AT(post), AT(omega), AT(chebyshev_degree), AT(async), AT(deterministic), AT(symmetric),
                            AT(restriction), AT(accel), AT(coarse), AT(direct), AT(coarse_rtol), AT(coarse_cells), AT(max_levels),
                            AT(coarsen_threshold), AT(max_cycles), AT(rtol), AT(atol), AT(check_every), AT(precision),
-                           AT(report_level_times), AT(monitor), AT(monitor_data), AT(line_axes), sizeof(TYPE)};
+                           AT(report_level_times), AT(monitor), AT(monitor_data), AT(line_axes), AT(over_correction), sizeof(TYPE)};
 #undef TYPE
 
 #define TYPE gmg_level_plan
@@ -38,7 +38,7 @@ const size_t c_level_plan[] = {AT(n), AT(cells), AT(h), AT(coarsened), AT(omega)
 #define TYPE gmg_plan_info
 const size_t c_plan_info[] = {AT(levels), AT(level), AT(bytes), AT(predicted_factor), AT(floor), AT(singular), AT(stretch),
                               AT(accel), AT(cycle), AT(precision), AT(smoother), AT(line_axes), AT(coarse), AT(direct), AT(local), AT(order), AT(overlap), AT(fmg),
-                              AT(pre), AT(post), AT(max_cycles), AT(check_every), AT(warnings), AT(text), sizeof(TYPE)};
+                              AT(pre), AT(post), AT(max_cycles), AT(check_every), AT(warnings), AT(text), AT(over_correction), sizeof(TYPE)};
 #undef TYPE
 
 #define TYPE gmg_level_report

@@ -2,8 +2,8 @@
 module layout_c
   use, intrinsic :: iso_c_binding
   implicit none
-  integer(c_size_t), bind(C) :: c_problem(18), c_array_layout(4), c_stencil(6), c_params(29), c_async_params(11), &
-    c_level_plan(7), c_plan_info(25), c_level_report(4), &
+  integer(c_size_t), bind(C) :: c_problem(18), c_array_layout(4), c_stencil(6), c_params(30), c_async_params(11), &
+    c_level_plan(7), c_plan_info(26), c_level_report(4), &
     c_report(17)
 end module
 
@@ -34,7 +34,8 @@ program layout
     c_loc(m%deterministic), c_loc(m%symmetric), c_loc(m%restriction), &
     c_loc(m%accel), c_loc(m%coarse), c_loc(m%direct), c_loc(m%coarse_rtol), c_loc(m%coarse_cells), c_loc(m%max_levels), &
     c_loc(m%coarsen_threshold), c_loc(m%max_cycles), c_loc(m%rtol), c_loc(m%atol), c_loc(m%check_every), &
-    c_loc(m%precision), c_loc(m%report_level_times), c_loc(m%monitor), c_loc(m%monitor_data), c_loc(m%line_axes)])
+    c_loc(m%precision), c_loc(m%report_level_times), c_loc(m%monitor), c_loc(m%monitor_data), c_loc(m%line_axes), &
+    c_loc(m%over_correction)])
   call compare("gmg_async_params", c_async_params, c_loc(m%async), c_sizeof(m%async), [c_loc(m%async%local_sweeps), &
     c_loc(m%async%local), c_loc(m%async%overlap), c_loc(m%async%passes), c_loc(m%async%block), c_loc(m%async%order), &
     c_loc(m%async%seed), c_loc(m%async%assignment), c_loc(m%async%in_flight), c_loc(m%async%oversubscription)])
@@ -46,7 +47,7 @@ program layout
     c_loc(i%coarse), c_loc(i%direct), c_loc(i%local), c_loc(i%order), c_loc(i%overlap), c_loc(i%fmg), c_loc(i%pre), c_loc(i%post), &
     c_loc(i%max_cycles), c_loc(i%check_every), &
     c_loc(i%warnings), &
-    c_loc(i%text)])
+    c_loc(i%text), c_loc(i%over_correction)])
   call compare("gmg_level_report", c_level_report, c_loc(lr), c_sizeof(lr), [c_loc(lr%n), c_loc(lr%cells), &
     c_loc(lr%seconds)])
   call compare("gmg_report", c_report, c_loc(r), c_sizeof(r), [c_loc(r%status), c_loc(r%cycles), c_loc(r%residual0), &

@@ -293,9 +293,9 @@ static int fits(const gmg_exec *e, const gmg_bottom_problem *p)
   return s.blocks > 0 && (!has_rows || s.inverse >= 0);
 }
 
-/* Computes the modes of an axis, and uploads its eigenvalues, control volumes and eigenvectors to *to, which then points behind
-   them. */
-static gmg_status load_modes(gmg_exec *e, const gmg_axis_spec *spec, int a, level_modes *m, double **to)
+/* Computes the modes of an axis, and uploads its eigenvalues, multiplied by scale, its control volumes and eigenvectors to *to,
+   which then points behind them. */
+static gmg_status load_modes(gmg_exec *e, const gmg_axis_spec *spec, double scale, int a, level_modes *m, double **to)
 {
   gmg_axis x;
   gmg_modes modes;
@@ -303,6 +303,7 @@ static gmg_status load_modes(gmg_exec *e, const gmg_axis_spec *spec, int a, leve
   GMG_TRY(gmg_axis_create(e->context, spec, &x));
   const gmg_status status = gmg_modes_create(e->context, &x, &modes);
   if (status == GMG_OK) {
+    for (size_t i = 0; i < n; i++) modes.value[i] *= scale;
     m->value[a] = *to, m->volume[a] = *to + n, m->vector[a] = *to + 2 * n;
     e->memory->upload(e->context, *to, modes.value, n * sizeof(double));
     e->memory->upload(e->context, *to + n, x.volume, n * sizeof(double));
@@ -323,7 +324,7 @@ static gmg_status invert_exact(gmg_exec *e, const gmg_bottom_problem *p, const f
   level_modes modes;
   double *to = (double *)(s->tables + before_modes(s)), most = 0;
   for (int a = 0; a < 3; a++) {
-    GMG_TRY(load_modes(e, &from->axis[axis[a]], a, &modes, &to));
+    GMG_TRY(load_modes(e, &from->axis[axis[a]], from->scale, a, &modes, &to));
     most += 4 * from->A->coupling[a];
   }
   gmg_launch(e, "small levels", exact_kernel, {dim3((unsigned)from->A->cells), dim3(GMG_THREADS), 0}, *L, modes, from->A->shift,

@@ -1,0 +1,149 @@
+/* Over-correction: the correction of coarse grids is multiplied by the factor that is asked for. The factor that gmg chooses saves
+   cycles, follows updates of the shift, and is 1 where none is known to help. */
+#include "util.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const shape shapes[] = {{2, {40, 33, 1}, GMG_CELL, "dnnr"},   {2, {33, 48, 1}, GMG_VERTEX, "ppnr"}, {3, {24, 24, 24}, GMG_CELL, "dddddd"},
+                               {3, {17, 20, 23}, GMG_VERTEX, "dnrdpp"}, {3, {32, 16, 31}, GMG_CELL, "nnnnnn"}};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+/* One cycle from zero without post-smoothing is u = S f + c P e: it grows by the same amount from c = 1 to 1.25 and to 1.5. */
+static void multiplies_the_correction(void **state)
+{
+  (void)state;
+  static const gmg_coarse_kind coarse[] = {GMG_COARSE_DENSE, GMG_COARSE_TENSOR};
+  static const char *const names[] = {"jacobi", "red_black", "async"};
+  for (int i = 0; i < SHAPES; i++)
+    for (int k = 0; k < 2; k++)
+      for (int j = 0; j < 3; j++) {
+        gmg_problem p = shaped_problem(&shapes[i]);
+        p.shift = 10 * (i % 2) + 1;
+        gmg_params q = params_for_cycles();
+        q.smoother = gmg_smoother_by_name(names[j]), q.deterministic = 1, q.omega = 1, q.coarse = coarse[k], q.coarse_cells = 600;
+        q.post = GMG_NONE, q.max_cycles = 1, q.check_every = GMG_NONE, q.precision = GMG_PRECISION_SAME;
+        const size_t n = unknowns(&p);
+        double *f = field(n, 1), *u[3], *by[2] = {malloc(n * sizeof(double)), malloc(n * sizeof(double))};
+        for (int c = 0; c < 3; c++) {
+          u[c] = field(n, 0);
+          q.over_correction = 1 + 0.25 * c;
+          session s = begin_solver(&p, &q, 2);
+          (void)solve_in(&s, f, u[c], NULL);
+          end_solver(&s);
+        }
+        for (size_t m = 0; m < n; m++) by[0][m] = u[1][m] - u[0][m], by[1][m] = u[2][m] - u[0][m] - 2 * by[0][m];
+        const double grown = norm2(by[0], n), size = norm2(u[0], n);
+        if (!(grown > 0.01 * size && norm2(by[1], n) < 1e-11 * size))
+          fail_msg("%s, %s: %zu x %zu x %zu: %g of %g, off by %g", names[j], shapes[i].bc, p.n[0], p.n[1], p.n[2], grown, size, norm2(by[1], n));
+        for (int c = 0; c < 3; c++) free(u[c]);
+        free(f), free(by[0]), free(by[1]);
+      }
+}
+
+/* The factor depends on the shift. A solver with a new shift gives the bits of a new solver, and tells the same factor. */
+static void follows_updates(void **state)
+{
+  (void)state;
+  static const double shifts[] = {300, 5, 2000, 5};
+  static const gmg_coarse_kind coarse[] = {GMG_COARSE_TENSOR, GMG_COARSE_CG};
+  for (int i = 0; i < SHAPES; i++) {
+    gmg_problem p = shaped_problem(&shapes[i]);
+    gmg_params q = params_for_cycles();
+    q.deterministic = 1, q.coarse = coarse[i % 2];
+    const size_t n = unknowns(&p);
+    double *f = field(n, 1), *u = field(n, 0), *v = field(n, 0);
+    p.shift = 1e5;
+    session s = begin_solver(&p, &q, 2);
+    for (int k = 0; k < 4; k++) {
+      p.shift = shifts[k];
+      memset(u, 0, n * sizeof *u), memset(v, 0, n * sizeof *v);
+      assert_ok(s.context, update_in(&s, &p));
+      assert_ok(s.context, solve_in(&s, f, u, NULL));
+      session fresh = begin_solver(&p, &q, 2);
+      assert_ok(fresh.context, solve_in(&fresh, f, v, NULL));
+      end_solver(&fresh);
+      assert_memory_equal(u, v, n * sizeof *u);
+    }
+    end_solver(&s);
+    free(f), free(u), free(v);
+  }
+}
+
+static double chosen(const gmg_problem *p, const gmg_params *q)
+{
+  gmg_plan_info *info = malloc(sizeof *info);
+  session s = begin_solver(p, q, 1);
+  assert_ok(s.context, plan_in(&s, p, q, info));
+  const double c = info->over_correction;
+  end_solver(&s);
+  free(info);
+  return c;
+}
+
+static void is_chosen_where_it_helps(void **state)
+{
+  (void)state;
+  const gmg_problem cube = make_problem(3, 32, 32, 32, GMG_CELL, "dddddd"), line = make_problem(1, 500, 1, 1, GMG_CELL, "dd");
+  gmg_problem p = cube;
+  const gmg_params usual = params_for_cycles();
+  gmg_params q = usual;
+  assert_true(chosen(&p, &q) > 1);
+  p.shift = 300;
+  assert_true(chosen(&p, &q) < 1);
+  q.over_correction = 1.125;
+  assert_true(chosen(&p, &q) == 1.125);
+  p = cube, p.h[0] = 0.001;
+  q = usual;
+  assert_true(chosen(&p, &q) == 1);
+  assert_true(chosen(&line, &q) == 1);
+#define IS_ONE(change) q = usual, (change), assert_true(chosen(&cube, &q) == 1)
+  IS_ONE(q.omega = 1.25);
+  IS_ONE(q.cycle = GMG_CYCLE_W);
+  IS_ONE(q.pre = 2);
+  IS_ONE(q.post = 2);
+  IS_ONE(q.fmg = 1);
+  IS_ONE(q.max_levels = 2);
+  IS_ONE(q.async.local_sweeps = 3);
+  IS_ONE(q.async.overlap = GMG_NONE);
+  IS_ONE((q.symmetric = 1, q.smoother = gmg_smoother_by_name("red_black")));
+#undef IS_ONE
+}
+
+/* Cycles to 1e-10, with the chosen factor and with 1. */
+static void saves_cycles(void **state)
+{
+  (void)state;
+  static const shape many[] = {{3, {32, 32, 32}, GMG_CELL, "dddddd"}, {3, {33, 33, 33}, GMG_CELL, "nnnnnn"}, {3, {31, 31, 31}, GMG_VERTEX, "dddddd"},
+                               {3, {32, 32, 32}, GMG_VERTEX, "pppppp"}, {2, {128, 128, 1}, GMG_CELL, "dddd"}, {2, {127, 127, 1}, GMG_VERTEX, "dddd"},
+                               {2, {128, 128, 1}, GMG_CELL, "nnpp"}, {3, {40, 36, 33}, GMG_CELL, "dnrdpp"}};
+  static const double shifts[] = {1e-5, 0.03, 0.1, 0.3, 1}; /* times h^2 */
+  static const char *const names[] = {"async", "red_black"};
+  for (int j = 0; j < 2; j++) {
+    int cycles[2] = {0, 0};
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++)
+      for (int k = 0; k < 5; k++) {
+        gmg_problem p = shaped_problem(&many[i]);
+        p.shift = shifts[k] / (p.h[0] * p.h[0]);
+        gmg_params q = params_for_cycles();
+        q.smoother = gmg_smoother_by_name(names[j]), q.rtol = 1e-10, q.deterministic = 1;
+        int now[2];
+        for (int c = 0; c < 2; c++) {
+          q.over_correction = c;
+          now[c] = solve_random(many[i].bc, &p, &q, 1).cycles;
+          cycles[c] += now[c];
+        }
+        if (now[0] > now[1] + 1) fail_msg("%s, %s, shift %g: %d cycles, and %d without", names[j], many[i].bc, p.shift, now[0], now[1]);
+      }
+    if (cycles[0] > 0.93 * cycles[1]) fail_msg("%s: %d cycles in all, and %d without", names[j], cycles[0], cycles[1]);
+  }
+}
+
+int main(int argc, char **argv)
+{
+  if (for_device(argc, argv)) return SKIPPED;
+  const struct CMUnitTest tests[] = {cmocka_unit_test(multiplies_the_correction), cmocka_unit_test(follows_updates),
+                                     cmocka_unit_test(is_chosen_where_it_helps), cmocka_unit_test(saves_cycles)};
+  return run_selected(tests);
+}
