@@ -300,7 +300,8 @@ size_t gmg_padded_cells(const gmg_operator *A); /* number of values of a padded 
 
 /* hierarchy/over_correction.c */
 void gmg_choose_over_correction(gmg_solver *s, int has_third); /* level 0 exists; has_third: there are three levels or more */
-gmg_status gmg_create_rows(const gmg_solver *s, gmg_exec *e, gmg_level *L, int l, const gmg_axis axis[3]); /* and L->scale */
+double gmg_scale_of_level(const gmg_solver *s, int l); /* gmg_level::scale */
+gmg_status gmg_keep_rows(const gmg_solver *s, gmg_exec *e, gmg_level *L, int l, const gmg_axis axis[3]); /* for updates */
 void gmg_update_over_correction(gmg_solver *s);                /* the shift of level 0 has changed */
 
 /* hierarchy/precision.c: chooses the precision of corrections. Fails if mixed precision was requested and is not possible. */

@@ -127,9 +127,11 @@ static inline const gmg_operator_ops *gmg_operator_of(const gmg_exec *e, const g
   return A->kind->ops[e->context->backend][e->type];
 }
 
-/* Builds the operator of the grid with these axes in exec's memory. The values of coefficient arrays are not set. */
+/* Builds `scale` times the operator of the grid with these axes, in exec's memory. The values of coefficient arrays are not set. */
 gmg_status gmg_operator_create(gmg_exec *e, const gmg_problem *p, const gmg_operator_kind *kind, const gmg_axis axis[3],
-                               gmg_operator *A);
+                               double scale, gmg_operator *A);
+/* to[row] = scale from[entry] for all n rows of an axis with so many entries (gmg_axis): an array of an operator. */
+void gmg_operator_write_rows(const gmg_exec *e, size_t entries, size_t n, const double *from, double scale, void *to);
 /* Sets typical couplings, and the wall terms of axes with a single unknown. coupling and from_walls are those for beta = 1. beta:
    the typical value for each axis. */
 void gmg_operator_set_typical(gmg_operator *A, const double coupling[3], const double from_walls[3], const double beta[3]);

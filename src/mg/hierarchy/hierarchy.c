@@ -58,7 +58,8 @@ static gmg_status create_operator(gmg_solver *s, gmg_exec *e, gmg_level *L, int 
 {
   const gmg_problem *p = &s->problem;
   const gmg_operator_kind *kind = l > 0 && gmg_has_black_box(s) ? &gmg_box_arrays : gmg_operator_kind_of(p);
-  GMG_TRY(gmg_operator_create(e, p, kind, axis, &L->A));
+  L->scale = gmg_scale_of_level(s, l);
+  GMG_TRY(gmg_operator_create(e, p, kind, axis, L->scale, &L->A));
   L->A.part = l < s->parts ? &s->part[l] : NULL;
   L->volume = 1;
   for (int a = 0; a < 3; a++) {
@@ -68,7 +69,7 @@ static gmg_status create_operator(gmg_solver *s, gmg_exec *e, gmg_level *L, int 
     L->unit_reaction_from_walls[a] = whole[a].n == 1 ? whole[a].diag[0] : 0;
   }
   if (!L->A.part) L->volume = gmg_sum_over_processes(e, L->volume);
-  GMG_TRY(gmg_create_rows(s, e, L, l, axis));
+  GMG_TRY(gmg_keep_rows(s, e, L, l, axis));
   gmg_set_typical(L, l, p, &s->coefficients);
   return GMG_OK;
 }

@@ -35,41 +35,20 @@ void gmg_choose_over_correction(gmg_solver *s, int has_third)
 {
   gmg_params *q = &s->params;
   if (s->from || q->over_correction > 0) return;
-  s->over_correction_varies = has_third && is_constant(&s->problem) && q->fmg == 0 && !s->symmetric && q->cycle == GMG_CYCLE_V &&
-                              q->pre == 1 && q->post == 1 && q->omega == 0;
+  const int one_step = q->cycle == GMG_CYCLE_V && q->pre == 1 && q->post == 1 && q->omega == 0;
+  s->over_correction_varies = has_third && one_step && s->problem.dim > 1 && is_constant(&s->problem) && q->fmg == 0 &&
+                              !s->symmetric;
   q->over_correction = s->over_correction_varies ? best(s) : 1;
 }
 
 /* The first level whose equation is divided. The solver of the small levels begins with a level of the other one. */
 static int first_divided(const gmg_solver *s) { return s->from && !s->from_finest ? 0 : 1; }
 
-/* Writes an array of the operator: scale times the values of its n rows. */
-static void write_scaled(const gmg_exec *e, size_t entries, size_t n, const double *from, double scale, const void *to)
-{
-  enum { PIECE = 1024 };
-  double piece[PIECE];
-  for (size_t begin = 0; begin < n; begin += PIECE) {
-    const size_t count = n - begin < PIECE ? n - begin : PIECE;
-    for (size_t i = 0; i < count; i++) piece[i] = scale * from[gmg_entry_of_row(entries, n, begin + i)];
-    gmg_exec_write_reals(e, (char *)to + begin * e->real_size, count, piece);
-  }
-}
+double gmg_scale_of_level(const gmg_solver *s, int l) { return l < first_divided(s) ? 1 : 1 / s->params.over_correction; }
 
-static void write_rows(const gmg_exec *e, const gmg_level *L)
+gmg_status gmg_keep_rows(const gmg_solver *s, gmg_exec *e, gmg_level *L, int l, const gmg_axis axis[3])
 {
-  for (int a = 0; a < 3; a++) {
-    const gmg_rows *r = &L->rows[a];
-    write_scaled(e, r->entries, L->A.n[a], r->lo, L->scale, L->A.lo[a]);
-    write_scaled(e, r->entries, L->A.n[a], r->hi, L->scale, L->A.hi[a]);
-    write_scaled(e, r->entries, L->A.n[a], r->diag, L->scale, L->A.diag[a]);
-  }
-}
-
-gmg_status gmg_create_rows(const gmg_solver *s, gmg_exec *e, gmg_level *L, int l, const gmg_axis axis[3])
-{
-  const int is_divided = l >= first_divided(s);
-  L->scale = is_divided ? 1 / s->params.over_correction : 1;
-  if (!is_divided || (!s->over_correction_varies && L->scale == 1)) return GMG_OK;
+  if (l < first_divided(s) || !s->over_correction_varies) return GMG_OK;
   for (int a = 0; a < 3; a++) {
     const size_t entries = axis[a].entries, bytes = entries * sizeof(double);
     void *room = NULL;
@@ -80,7 +59,6 @@ gmg_status gmg_create_rows(const gmg_solver *s, gmg_exec *e, gmg_level *L, int l
     memcpy(L->rows[a].hi, axis[a].hi, bytes);
     memcpy(L->rows[a].diag, axis[a].diag, bytes);
   }
-  if (!e->dry) write_rows(e, L);
   return GMG_OK;
 }
 
@@ -88,8 +66,14 @@ static void rescale(gmg_solver *s, double correction)
 {
   s->params.over_correction = correction;
   for (int l = first_divided(s); l < s->levels; l++) {
-    s->level[l].scale = 1 / correction;
-    write_rows(s->levels_exec, &s->level[l]);
+    gmg_level *L = &s->level[l];
+    L->scale = gmg_scale_of_level(s, l);
+    for (int a = 0; a < 3; a++) {
+      const gmg_rows *r = &L->rows[a];
+      const double *const from[3] = {r->lo, r->hi, r->diag};
+      const void *const to[3] = {L->A.lo[a], L->A.hi[a], L->A.diag[a]};
+      for (int i = 0; i < 3; i++) gmg_operator_write_rows(s->levels_exec, r->entries, L->A.n[a], from[i], L->scale, (void *)to[i]);
+    }
   }
 }
 

@@ -56,12 +56,10 @@ double gmg_axis_coupling(const gmg_axis_spec *spec);  /* beta / h^2, with the me
 enum { GMG_AXIS_LONG = 8192, GMG_AXIS_SHORT = 3 };
 
 /* The entry of row i in the arrays of an axis. */
-static inline size_t gmg_entry_of_row(size_t entries, size_t n, size_t i)
+static inline size_t gmg_axis_entry(const gmg_axis *x, size_t i)
 {
-  return entries == n || i == 0 ? i : i + 1 == n ? GMG_AXIS_SHORT - 1 : 1;
+  return x->entries == x->n || i == 0 ? i : i + 1 == x->n ? GMG_AXIS_SHORT - 1 : 1;
 }
-
-static inline size_t gmg_axis_entry(const gmg_axis *x, size_t i) { return gmg_entry_of_row(x->entries, x->n, i); }
 
 int gmg_axis_is_uniform(const gmg_axis_spec *spec); /* has the same mesh width everywhere, and is not merged */
 double gmg_axis_length(const gmg_axis *axis);        /* the sum of the control volumes */

@@ -34,16 +34,40 @@ double gmg_operator_shift(const gmg_problem *p)
   return p->shift + (kind->reaction ? kind->reaction(p) : 0);
 }
 
-/* The values of all rows from the entries of an axis. */
-static gmg_status create_reals(gmg_exec *e, const gmg_axis *x, const double *from, void **p)
+void gmg_operator_write_rows(const gmg_exec *e, size_t entries, size_t n, const double *from, double scale, void *to)
 {
-  const gmg_repeating rows = {.head = 1, .period = 1, .count = x->n - 2, .tail = 1, .width = 1};
-  if (x->entries == x->n) return gmg_exec_reals(e, "axis coefficients", x->n, from, p);
-  return gmg_exec_repeating_reals(e, "axis coefficients", rows, from, p);
+  enum { PIECE = 1024 };
+  double piece[PIECE];
+  if (entries == n && scale == 1) {
+    gmg_exec_write_reals(e, to, n, from);
+    return;
+  }
+  if (entries < n) { /* first, inner, last */
+    const double inner = scale * from[1];
+    const float in_float = (float)inner;
+    for (int i = 0; i < 3; i++) piece[i] = scale * from[i];
+    gmg_exec_write_reals(e, to, 1, piece);
+    const void *const value = e->type == GMG_F64 ? (const void *)&inner : &in_float;
+    e->memory->repeat(e->context, (char *)to + e->real_size, value, e->real_size, n - 2);
+    gmg_exec_write_reals(e, (char *)to + (n - 1) * e->real_size, 1, piece + 2);
+    return;
+  }
+  for (size_t begin = 0; begin < n; begin += PIECE) {
+    const size_t count = n - begin < PIECE ? n - begin : PIECE;
+    for (size_t i = 0; i < count; i++) piece[i] = scale * from[begin + i];
+    gmg_exec_write_reals(e, (char *)to + begin * e->real_size, count, piece);
+  }
+}
+
+static gmg_status create_rows(gmg_exec *e, const gmg_axis *x, const double *from, double scale, void **p)
+{
+  GMG_TRY(gmg_exec_alloc(e, "axis coefficients", x->n * e->real_size, p));
+  if (!e->dry) gmg_operator_write_rows(e, x->entries, x->n, from, scale, *p);
+  return GMG_OK;
 }
 
 gmg_status gmg_operator_create(gmg_exec *e, const gmg_problem *p, const gmg_operator_kind *kind, const gmg_axis axis[3],
-                               gmg_operator *A)
+                               double scale, gmg_operator *A)
 {
   const int faces = p->beta || p->beta_face[0];
   const gmg_axis_spec *first = &axis[0].spec;
@@ -66,7 +90,7 @@ gmg_status gmg_operator_create(gmg_exec *e, const gmg_problem *p, const gmg_oper
     for (int i = 0; i < 6; i++) {
       void *values = NULL;
       if (!reals[i].wanted) continue;
-      GMG_TRY(create_reals(e, x, reals[i].from, &values));
+      GMG_TRY(create_rows(e, x, reals[i].from, reals[i].from == x->volume ? 1 : scale, &values));
       *reals[i].to = values;
     }
   }
