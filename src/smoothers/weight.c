@@ -69,7 +69,7 @@ static const over_corrected over[2][RESTRICTION_KINDS][2] = {
      [AVERAGING] = {{0}, {1.15, 1.15, 1.045, 1.035}},
      [ADJOINT] = {{1.18, 1.18, 1.06, 1.055}, {0}}},
     {[FULL_WEIGHTING] = {{1.15, 1.19, 1.0125, 1.01}, {1.24, 1.29, 1.019, 1.008}},
-     [AVERAGING] = {{0}, {1.24, 1.26, 1.019, 1.008}},
+     [AVERAGING] = {{0}, {1.23, 1.24, 1.0235, 1.01}},
      [ADJOINT] = {{1.24, 1.24, 1.028, 1.02}, {0}}}};
 
 static double weight_of(const gmg_operator *A, const over_corrected *best)
@@ -103,7 +103,7 @@ static const over_corrected *best_of(const gmg_operator *A, int sweeps)
    docs/weights.md has the table. */
 double gmg_over_correction_red_black(const gmg_operator *A, int sweeps, double mirrored)
 {
-  static const double LEAST = 0.85, SLOPE = 0.32, most[2] = {1.035, 1.012};
+  static const double LEAST = 0.85, SLOPE = 0.36, most[2] = {1.04, 1.018};
   double share;
   const over_corrected *best = best_of(A, sweeps);
   if (!best) return 1;
