@@ -57,11 +57,11 @@ static restriction_kind restriction_of(const gmg_operator *A)
   return A->centering == GMG_VERTEX ? FULL_WEIGHTING : A->restricts_by_adjoint ? ADJOINT : AVERAGING;
 }
 
-/* Best weights with over-correction for 1 and 2 sweeps, by kind of restriction, where 2 or 3 axes are coarsened and none is not.
-   even, odd: all axes have an even number of intervals, which is halved, or some have not. Walls: over-correction; mirrors: where
-   all walls give the normal derivative. Zeros: none is known that is better than 1. */
+/* Best pairs of weight and over-correction for 1 and 2 sweeps, by kind of restriction, where 2 or 3 axes are coarsened and none is
+   not. Zeros: no factor is known that is better than 1. */
 typedef struct {
-  double even, odd, walls, mirrors;
+  double even, odd; /* weight where all axes have an even number of intervals, and where some have not */
+  double walls, mirrors; /* factor where no wall gives the normal derivative, and where every axis has such a wall */
 } over_corrected;
 
 static const over_corrected over[2][RESTRICTION_KINDS][2] = {
