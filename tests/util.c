@@ -297,6 +297,20 @@ void end_solver(session *s)
   gmg_context_destroy(s->context);
 }
 
+void update_as_new(session *s, const gmg_problem *p, const gmg_params *params, const double *f, double *u, gmg_report *report)
+{
+  const size_t n = unknowns(p);
+  double *v = field(n, 0);
+  memset(u, 0, n * sizeof *u);
+  assert_ok(s->context, update_in(s, p));
+  assert_ok(s->context, solve_in(s, f, u, report));
+  session fresh = begin_solver(p, params, 2);
+  assert_ok(fresh.context, solve_in(&fresh, f, v, NULL));
+  end_solver(&fresh);
+  assert_memory_equal(u, v, n * sizeof *u);
+  free(v);
+}
+
 static double factor_here(const gmg_problem *p, const gmg_params *params, int threads, int cycles)
 {
   const size_t n = unknowns(p);

@@ -96,6 +96,9 @@ gmg_status set_values_in(session *s, int axis, int side, const void *g);
 gmg_status flux_in(session *s, const void *u, void *flux[], void *gradient[]); /* flux and gradient for every axis */
 gmg_status update_in(session *s, const gmg_problem *p);
 void end_solver(session *s);
+/* Updates the solver and solves from zero: u gets the bits that a new solver with these parameters gives. report may be NULL. For
+   deterministic parameters and GMG_F64. */
+void update_as_new(session *s, const gmg_problem *p, const gmg_params *params, const double *f, double *u, gmg_report *report);
 /* Solves for a random f from a zero guess, with two threads. Fails with the name unless the outcome is GMG_OK. For GMG_F64. */
 gmg_report solve_random(const char *name, const gmg_problem *p, const gmg_params *params, uint64_t seed);
 

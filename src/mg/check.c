@@ -207,13 +207,9 @@ static gmg_status check_black_box(gmg_context *c, const gmg_problem *problem, co
   return GMG_OK;
 }
 
-/* Over-correction divides the equations of coarse levels. Those of arrays, of entries of a stencil, and of the data of a full
-   multigrid start are not. */
 static gmg_status check_over_correction(gmg_context *c, const gmg_problem *problem, const gmg_params *p)
 {
-  const int arrays = problem->beta || problem->beta_face[0] || problem->sigma;
-  const char *why_not = arrays ? "an array of coefficients" : problem->stencil ? "problem.stencil" : NULL;
-  if (!why_not && p->fmg > 0) why_not = "params.fmg";
+  const char *why_not = gmg_no_over_correction(problem, p);
   if (p->over_correction == 0 || p->over_correction == 1 || !why_not) return GMG_OK;
   return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.over_correction = %g: must be 0 (chosen by gmg) or 1 with %s", p->over_correction,
                   why_not);

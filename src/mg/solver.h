@@ -299,6 +299,7 @@ gmg_status gmg_create_correction_fields(gmg_solver *s, size_t room); /* f and u 
 size_t gmg_padded_cells(const gmg_operator *A); /* number of values of a padded field (gmg_level::padded) */
 
 /* hierarchy/over_correction.c */
+const char *gmg_no_over_correction(const gmg_problem *p, const gmg_params *q); /* what rules it out; NULL: nothing does */
 void gmg_choose_over_correction(gmg_solver *s, int has_third); /* level 0 exists; has_third: there are three levels or more */
 double gmg_scale_of_level(const gmg_solver *s, int l); /* gmg_level::scale */
 gmg_status gmg_keep_rows(const gmg_solver *s, gmg_exec *e, gmg_level *L, int l, const gmg_axis axis[3]); /* for updates */

@@ -9,9 +9,11 @@
 
 #include <string.h>
 
-static int is_constant(const gmg_problem *p)
+/* Only couplings and the shift are divided: no arrays, no entries of a stencil, no data of a full multigrid start. */
+const char *gmg_no_over_correction(const gmg_problem *p, const gmg_params *q)
 {
-  return gmg_operator_kind_of(p) == &gmg_seven_point && !p->beta && !p->beta_face[0] && !p->sigma;
+  if (p->beta || p->beta_face[0] || p->sigma) return "an array of coefficients";
+  return p->stencil ? "problem.stencil" : q->fmg > 0 ? "params.fmg" : NULL;
 }
 
 /* The share of axes with a wall that gives the normal derivative. */
@@ -36,8 +38,8 @@ void gmg_choose_over_correction(gmg_solver *s, int has_third)
   gmg_params *q = &s->params;
   if (s->from || q->over_correction > 0) return;
   const int one_step = q->cycle == GMG_CYCLE_V && q->pre == 1 && q->post == 1 && q->omega == 0;
-  s->over_correction_varies = has_third && one_step && s->problem.dim > 1 && is_constant(&s->problem) && q->fmg == 0 &&
-                              !s->symmetric;
+  s->over_correction_varies = has_third && one_step && s->problem.dim > 1 && !s->symmetric &&
+                              !gmg_no_over_correction(&s->problem, q);
   q->over_correction = s->over_correction_varies ? best(s) : 1;
 }
 
