@@ -266,7 +266,7 @@ static void measures_rarely(void **state)
     assert_true(norms[1] == r[1].cycles + 1 && norms[2] == r[2].cycles + 1 && r[2].cycles == r[1].cycles);
     assert_true(r[0].cycles <= r[1].cycles + 1);
     if (kind == ROUGH) assert_int_equal(r[0].cycles, r[1].cycles);
-    if (kind != SMOOTH) assert_true(norms[0] <= norms[1] - 2);
+    if (kind != SMOOTH) assert_true(norms[0] <= norms[1] - (r[1].cycles > 4 ? 2 : 1));
     free(f), free(u[0]), free(u[1]);
   }
   free_medium(&m);
