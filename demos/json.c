@@ -107,7 +107,7 @@ static int add_problem(cJSON *root, const demo_options *o, const gmg_problem *p)
 
 static int count(int member) { return member == GMG_NONE ? 0 : member; }
 
-static int add_params(cJSON *root, const demo_options *o, const gmg_problem *problem)
+static int add_params(cJSON *root, const demo_options *o, const gmg_problem *problem, const gmg_plan_info *plan)
 {
   const gmg_params *p = &o->params;
   const double rtol = p->rtol > 0 ? p->rtol : problem->type == GMG_F32 ? 1e-5 : 1e-8; /* the default (gmg.h) */
@@ -115,7 +115,7 @@ static int add_params(cJSON *root, const demo_options *o, const gmg_problem *pro
     const char *name;
     double value;
   } numbers[] = {{"fmg", count(p->fmg)}, {"pre", count(p->pre)}, {"post", count(p->post)}, {"omega", p->omega},
-                 {"local_sweeps", p->async.local_sweeps}, {"overlap", count(p->async.overlap)}, {"passes", p->async.passes},
+                 {"local_sweeps", p->async.local_sweeps}, {"overlap", plan ? plan->overlap : count(p->async.overlap)}, {"passes", p->async.passes},
                  {"seed", (double)p->async.seed}, {"in_flight", p->async.in_flight},
                  {"oversubscription", p->async.oversubscription}, {"max_levels", p->max_levels}, {"max_cycles", count(p->max_cycles)},
                  {"rtol", rtol}, {"over_correction", p->over_correction}};
@@ -198,7 +198,7 @@ cJSON *demo_json_start(const demo_options *o, const gmg_context *context, const 
   ok &= text(root, "device", o->device.kind == DEMO_CUDA ? "cuda" : "host") & text(root, "device_name", o->device_name);
   ok &= number(root, "threads", gmg_context_threads(context));
   ok &= number(root, "processes", demo_ranks());
-  ok = ok && add_problem(root, o, problem) && add_params(root, o, problem);
+  ok = ok && add_problem(root, o, problem) && add_params(root, o, problem, plan);
   ok = ok && (!plan || add_plan(root, problem, plan));
   if (ok) return root;
   cJSON_Delete(root);

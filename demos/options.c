@@ -217,7 +217,7 @@ static const row table[] = {
      0, NULL},
     {"local", NULL, "async: relaxation in a block (best: red-black)", DEMO_TAKES_METHOD, &a_word, TO(params.async.local),
      demo_local_words},
-    {"overlap", "K", "async: layers relaxed around a block, 0, 1 or 2 (1)", DEMO_TAKES_METHOD, &steps,
+    {"overlap", "K", "async: layers relaxed around a block, 0, 1 or 2 (in 2D 2, otherwise 1)", DEMO_TAKES_METHOD, &steps,
      TO(params.async.overlap), NULL},
     {"passes", "K", "async: passes over all blocks in a step (1)", DEMO_TAKES_METHOD, &an_int, TO(params.async.passes), NULL},
     {"block", "NxNxN", "async: unknowns of a block; 0: chosen (0)", DEMO_TAKES_METHOD, &block, TO(block), NULL},

@@ -184,7 +184,7 @@ static gmg_params meaning(const tuner *t, const gmg_params *params)
     return direct;
   }
   p.smoother = plan.smoother, p.accel = plan.accel, p.cycle = plan.cycle, p.precision = plan.precision, p.coarse = plan.coarse;
-  if (kind == ASYNC) p.async.local = plan.local, p.async.order = plan.order;
+  if (kind == ASYNC) p.async.local = plan.local, p.async.order = plan.order, p.async.overlap = plan.overlap ? plan.overlap : GMG_NONE;
   return p;
 }
 

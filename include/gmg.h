@@ -253,7 +253,8 @@ typedef int gmg_monitor(void *data, int cycle, double residual, double target);
 typedef struct gmg_async_params {
   int local_sweeps;           /**< Sweeps inside a block (2). */
   gmg_local_kind local;       /**< Relaxation inside a block (GMG_LOCAL_AUTO). */
-  int overlap;                /**< Layers around a block, relaxed redundantly and not written back: GMG_NONE, 1 or 2 (1). */
+  int overlap;                /**< Layers around a block, relaxed redundantly and not written back: GMG_NONE, 1 or 2 (0: 2 in
+                                   2D with constant coefficients, otherwise 1). */
   int passes;                 /**< Passes over all blocks in one smoothing step (1). The 2011 paper uses 2. */
   size_t block[3];            /**< Unknowns of a block along each axis. 0: chosen for the cache. */
   gmg_block_order order;      /**< Order of the blocks (GMG_ORDER_AUTO). */

@@ -71,10 +71,9 @@ const gmg_option gmg_cycle_options[] = {GMG_OPTION(COUNT, fmg, 0, 1, 100),
 gmg_params gmg_params_resolved(const gmg_params *given, const gmg_problem *problem)
 {
   gmg_params p = *given;
-  const gmg_builtin_smoother *b;
   const int array = problem->beta || problem->beta_face[0], merges_cells = problem->stencil && problem->centering == GMG_CELL;
   gmg_options_resolve(gmg_cycle_options, &p);
-  for (int i = 0; (b = gmg_builtin_at(i)) != NULL; i++) gmg_options_resolve(b->options, &p);
+  gmg_smoothers_resolve(problem, &p);
   const int symmetric = p.symmetric || p.accel == GMG_ACCEL_CG; /* F cycles are not symmetric */
   if (p.cycle == GMG_CYCLE_AUTO) p.cycle = (array || merges_cells) && !symmetric ? GMG_CYCLE_F : GMG_CYCLE_V;
   const gmg_medium medium = gmg_medium_of(problem);

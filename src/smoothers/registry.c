@@ -91,6 +91,14 @@ int gmg_smoother_likes_black_box(const gmg_medium *m, const gmg_params *params)
   return b && b->likes_black_box && b->likes_black_box(m);
 }
 
+void gmg_smoothers_resolve(const gmg_problem *problem, gmg_params *params)
+{
+  for (int i = 0; i < COUNT; i++) {
+    if (registry[i]->choose) registry[i]->choose(problem, params);
+    gmg_options_resolve(registry[i]->options, params);
+  }
+}
+
 void gmg_smoother_adapt(const gmg_medium *m, gmg_params *params)
 {
   const gmg_builtin_smoother *b = gmg_builtin_of(gmg_offloaded(params->smoother));

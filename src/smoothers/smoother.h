@@ -74,6 +74,8 @@ typedef struct gmg_builtin_smoother {
   /* The best over-correction (gmg_params::over_correction) for one step in each leg of a V cycle over three levels or more. A: on
      the finest. mirrored: the share of axes with a wall that gives the normal derivative. NULL: 1 */
   double (*over_correction)(const gmg_operator *A, const gmg_params *params, double mirrored);
+  /* Chooses parameters that are 0, and that depend on the problem. GMG_NONE has not become 0 yet. NULL: there are none. */
+  void (*choose)(const gmg_problem *problem, gmg_params *params);
   /* Whether gmg should choose this smoother for the medium. NULL: never. If none suits, gmg chooses the default. */
   int (*suits)(const gmg_medium *m);
   /* Whether black box coarsening pays with this smoother, also where the array beta does not jump. NULL: it does not. */
@@ -108,6 +110,8 @@ int gmg_ghosts_of_smoother(const gmg_params *params, const gmg_problem *p, int r
 const gmg_smoother *gmg_smoother_for(const gmg_medium *m, const gmg_exec *e, const gmg_operator_kind *kind);
 int gmg_smoother_likes_black_box(const gmg_medium *m, const gmg_params *params);
 void gmg_smoother_adapt(const gmg_medium *m, gmg_params *params); /* params->smoother is set */
+/* 0 becomes what it stands for, and GMG_NONE becomes 0, in the options of all smoothers. */
+void gmg_smoothers_resolve(const gmg_problem *problem, gmg_params *params);
 gmg_symbol_function *gmg_symbol_of(const gmg_smoother *s);           /* NULL: none */
 const gmg_preset *gmg_preset_at(int i);                              /* of all smoothers; NULL past the last */
 void gmg_set_default_options(gmg_params *params);                    /* of all smoothers */

@@ -58,26 +58,18 @@ static restriction_kind restriction_of(const gmg_operator *A)
 }
 
 /* Best pairs of weight and over-correction for 1 and 2 sweeps, by kind of restriction, where 2 or 3 axes are coarsened and none is
-   not. Zeros: no factor is known that is better than 1. */
+   not; then by whether some axis has an odd number of intervals. Zeros: no factor is known that is better than 1. */
 typedef struct {
-  double even, odd; /* weight where all axes have an even number of intervals, and where some have not */
-  double walls, mirrors; /* factor where no wall gives the normal derivative, and where every axis has such a wall */
+  double weight, walls, mirrors; /* factor where no wall gives the normal derivative, and where every axis has such a wall */
 } over_corrected;
 
-static const over_corrected over[2][RESTRICTION_KINDS][2] = {
-    {[FULL_WEIGHTING] = {{1.15, 1.15, 1, 1}, {1.2, 1.2, 1, 1}},
-     [AVERAGING] = {{0}, {1.15, 1.15, 1.045, 1.035}},
-     [ADJOINT] = {{1.18, 1.18, 1.06, 1.055}, {0}}},
-    {[FULL_WEIGHTING] = {{1.15, 1.19, 1.0125, 1.01}, {1.24, 1.29, 1.019, 1.008}},
-     [AVERAGING] = {{0}, {1.23, 1.24, 1.0235, 1.01}},
-     [ADJOINT] = {{1.24, 1.24, 1.028, 1.02}, {0}}}};
-
-static double weight_of(const gmg_operator *A, const over_corrected *best)
-{
-  int even = 1;
-  for (int a = 0; a < 3; a++) even &= A->coupling[a] == 0 || A->halved[a];
-  return even ? best->even : best->odd;
-}
+static const over_corrected over[2][RESTRICTION_KINDS][2][2] = {
+    {[FULL_WEIGHTING] = {{{1.15, 1, 1}, {1.15, 1, 1}}, {{1.2, 1, 1}, {1.2, 1, 1}}},
+     [AVERAGING] = {{{0}}, {{1.15, 1.045, 1.035}, {1.15, 1.045, 1.035}}},
+     [ADJOINT] = {{{1.18, 1.06, 1.055}, {1.18, 1.06, 1.055}}, {{0}}}},
+    {[FULL_WEIGHTING] = {{{1.15, 1.0125, 1.01}, {1.21, 1.006, 1.006}}, {{1.24, 1.019, 1.008}, {1.29, 1.019, 1.008}}},
+     [AVERAGING] = {{{0}}, {{1.23, 1.0235, 1.01}, {1.24, 1.0235, 1.01}}},
+     [ADJOINT] = {{{1.24, 1.03, 1.023}, {1.22, 1.025, 1.025}}, {{0}}}}};
 
 /* The number of axes with couplings, if all of them are coarsened, and none is stretched. Otherwise 0. */
 static int fully_coarsened(const gmg_operator *A)
@@ -95,8 +87,10 @@ static int fully_coarsened(const gmg_operator *A)
 static const over_corrected *best_of(const gmg_operator *A, int sweeps)
 {
   const int axes = fully_coarsened(A);
-  const over_corrected *best = axes > 1 && sweeps <= 2 ? &over[sweeps - 1][restriction_of(A)][axes - 2] : NULL;
-  return best && best->even > 0 ? best : NULL;
+  int odd = 0;
+  for (int a = 0; a < 3; a++) odd |= A->coupling[a] != 0 && !A->halved[a];
+  const over_corrected *best = axes > 1 && sweeps <= 2 ? &over[sweeps - 1][restriction_of(A)][axes - 2][odd] : NULL;
+  return best && best->weight > 0 ? best : NULL;
 }
 
 /* With a shift coarse grids correct too much: by more, the larger the shift's share of the diagonal. Measured on 64^3 and 128^2;
@@ -126,7 +120,7 @@ double gmg_red_black_over_relaxation(const gmg_operator *A, const gmg_params *p,
   const over_corrected *with = p->over_correction > 0 && p->over_correction != 1 ? best_of(A, sweeps) : NULL;
   const double axes = strong_axes(A, &share) - 1;
   const double alone = axes < 1 ? t[0] + axes * (t[1] - t[0]) : t[1] + (axes - 1) * (t[2] - t[1]);
-  const double best = with ? weight_of(A, with) : alone;
+  const double best = with ? with->weight : alone;
   return 1 + (best - 1) * share * share;
 }
 

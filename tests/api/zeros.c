@@ -146,6 +146,30 @@ static void choices_are_planned(void **state)
   assert_true(x->fmg == 0 && x->pre == 1 && x->post == 1 && x->max_cycles == 100 && x->check_every == 1);
 }
 
+/* The overlap that gmg chooses: 2 in 2D with constant coefficients, unless blocks do one sweep or relax otherwise. */
+static void overlap_is_chosen(void **state)
+{
+  const gmg_problem plane = make_problem(2, N, N, 1, GMG_CELL, "dddd"), line = make_problem(1, N, 1, 1, GMG_CELL, "dd");
+  gmg_problem p = plane;
+  gmg_params q = {.direct = GMG_DIRECT_NEVER};
+  (void)state;
+  assert_int_equal(planned_for(&plane, &q)->overlap, 2);
+  assert_int_equal(planned_for(&line, &q)->overlap, 1);
+  q.async.overlap = 1;
+  assert_int_equal(planned_for(&plane, &q)->overlap, 1);
+  q.async.overlap = 0, q.async.local_sweeps = 1;
+  assert_int_equal(planned_for(&plane, &q)->overlap, 1);
+  q.async.local_sweeps = 0, q.async.local = GMG_LOCAL_JACOBI;
+  assert_int_equal(planned_for(&plane, &q)->overlap, 1);
+  q.async.local = GMG_LOCAL_AUTO, q.smoother = gmg_smoother_by_name("async"), q.coarsening = GMG_COARSENING_DISCRETIZE;
+  double filled[N * N];
+  for (int c = 0; c < N * N; c++) filled[c] = 1 + c;
+  p.beta = filled;
+  assert_int_equal(planned_for(&p, &q)->overlap, 1);
+  p.beta = NULL, p.sigma = filled;
+  assert_int_equal(planned_for(&p, &q)->overlap, 1);
+}
+
 /* The choices of gmg for a problem with a box stencil. A stencil of size 0 has the size of this version. */
 static void choices_for_stencils(void **state)
 {
@@ -235,7 +259,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(zeros_are_the_defaults), cmocka_unit_test(zeros_are_packed),
                                      cmocka_unit_test(zeros_are_the_unit_box),
-                                     cmocka_unit_test(updates_take_zeros),     cmocka_unit_test(choices_are_planned),
+                                     cmocka_unit_test(updates_take_zeros),     cmocka_unit_test(choices_are_planned), cmocka_unit_test(overlap_is_chosen),
                                      cmocka_unit_test(choices_for_stencils),   cmocka_unit_test(none_is_none),
                                      cmocka_unit_test(seeds)};
   return run_selected(tests);

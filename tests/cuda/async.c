@@ -249,7 +249,7 @@ static void rows_agree(void **state)
   for (int g = 0; g < COUNT(s); g++)
     for (int t = 0; t < COUNT(types); t++)
       for (int passes = 1; passes < 3; passes++) {
-        gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, ROUND_ROBIN(orders, g), s[g].x, s[g].y, 1);
+        gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 2, ROUND_ROBIN(orders, g), s[g].x, s[g].y, 1);
         q.async.passes = passes;
         with_coefficients(&s[g].shape, CONSTANT, types[t], q);
       }
@@ -357,6 +357,7 @@ static void one_at_a_time_agrees(void **state)
   } relaxations[] = {{GMG_LOCAL_RED_BLACK, 0, 1, {1, 2, 3, 1}}, {GMG_LOCAL_JACOBI, 0, 2, {2, 3, 1, 2}},
                      {GMG_LOCAL_RED_BLACK, 1, 1, {3, 1, 2, 3}}, {GMG_LOCAL_JACOBI, 1, 2, {1, 2, 3, 1}},
                      {GMG_LOCAL_RED_BLACK, 1, 1, {2, 2, 2, 2}}, /* constant coefficients use the plane kernel */
+                     {GMG_LOCAL_RED_BLACK, 2, 1, {2, 2, 2, 2}}, /* and in 2D the row kernel */
                      {GMG_LOCAL_JACOBI, 2, 2, {3, 1, 2, 3}}};
   gmg_params large = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_NATURAL, 256, 20, 1);
   (void)state;

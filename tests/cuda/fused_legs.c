@@ -11,7 +11,7 @@ static void updates_of(const shape *box, const size_t block[3], int order, int c
   gmg_problem p = unit_cells(box);
   if (!taken(unknowns(&p))) return;
   p.shift = 0;
-  gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, (gmg_block_order)order, block[0], block[1], block[2]);
+  gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, p.dim == 2 ? 2 : 1, (gmg_block_order)order, block[0], block[1], block[2]);
   char name[100];
   snprintf(name, sizeof name, "%zu x %zu x %zu, %s", p.n[0], p.n[1], p.n[2], box->bc);
   q.deterministic = 1, q.precision = GMG_PRECISION_MIXED;
@@ -124,7 +124,7 @@ static void residuals_in_the_pass(void **state)
       gmg_problem p = unit_cells(&s[g].shape);
       if (!taken(unknowns(&p))) continue;
       p.type = (gmg_type)type;
-      gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, ROUND_ROBIN(orders, g), s[g].block[0], s[g].block[1], s[g].block[2]);
+      gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, p.dim == 2 ? 2 : 1, ROUND_ROBIN(orders, g), s[g].block[0], s[g].block[1], s[g].block[2]);
       char name[100];
       snprintf(name, sizeof name, "%zu x %zu x %zu, %s, type %d", p.n[0], p.n[1], p.n[2], s[g].shape.bc, type);
       q.precision = GMG_PRECISION_SAME;
@@ -156,7 +156,7 @@ static void residuals_in_packed_tiles(void **state)
     gmg_problem p = unit_cells(&s[g].shape);
     if (!taken(unknowns(&p))) continue;
     p.type = GMG_F32;
-    gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, ROUND_ROBIN(orders, g), s[g].block[0], s[g].block[1], s[g].block[2]);
+    gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, p.dim == 2 ? 2 : 1, ROUND_ROBIN(orders, g), s[g].block[0], s[g].block[1], s[g].block[2]);
     char name[100];
     snprintf(name, sizeof name, "packed tiles, %zu x %zu x %zu, %s", p.n[0], p.n[1], p.n[2], s[g].shape.bc);
     both b = begin_both(&p, &q, name);
@@ -169,7 +169,7 @@ static void residuals_in_packed_tiles(void **state)
 /* The downward leg by rows in 2D from zero, with any blocks, against sweeps over the whole level and the residual. */
 static void rows_restrict_of(gmg_problem p, gmg_block_order order, size_t x, size_t y)
 {
-  gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, order, x, y, x > 0), whole = q;
+  gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 2, order, x, y, x > 0), whole = q;
   p.type = GMG_F32;
   q.omega = whole.omega = 1.2, whole.smoother = gmg_smoother_by_name("red_black");
   both b = begin_both(&p, &q, "rows"), w = begin_both(&p, &whole, "rows");
@@ -227,7 +227,7 @@ static void double_buffered_legs(void **state)
   for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) {
     const gmg_problem p = unit_cells(&s[g].shape);
     if (!taken(unknowns(&p))) continue;
-    gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, ROUND_ROBIN(orders, g), s[g].block[0], s[g].block[1], s[g].block[2]);
+    gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, p.dim == 2 ? 2 : 1, ROUND_ROBIN(orders, g), s[g].block[0], s[g].block[1], s[g].block[2]);
     char name[100];
     snprintf(name, sizeof name, "async, %zu x %zu x %zu, %s", p.n[0], p.n[1], p.n[2], s[g].shape.bc);
     q.precision = GMG_PRECISION_SAME;

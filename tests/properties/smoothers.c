@@ -401,12 +401,39 @@ static void from_zero_is_a_sweep_of_zeros(void **state)
   assert_true(checked > 100);
 }
 
+/* With the overlap that gmg chooses, small blocks that all see values from before their pass hardly slow a solve in 2D. Residuals of the
+   whole level as one block, of blocks, and of blocks with one layer: 1.8e-9, 2.9e-9, 1.3e-7 (docs/weights.md). */
+static void blocks_hardly_slow_a_solve(void **state)
+{
+  const gmg_problem p = make_problem(2, 256, 256, 1, GMG_CELL, "dddd");
+  const size_t n = unknowns(&p);
+  double *f = field(n, 7), *u = field(n, 0), residual[3];
+  (void)state;
+  for (int k = 0; k < 3; k++) { /* one block; blocks; blocks with one layer */
+    gmg_params q = params_for_cycles();
+    q.max_cycles = 4, q.rtol = 1e-14, q.deterministic = 1, q.async.overlap = k == 2;
+    q.async.block[0] = k ? 32 : 256, q.async.block[1] = k ? 16 : 256;
+    session s = begin_solver(&p, &q, 2);
+    gmg_report r;
+    memset(u, 0, n * sizeof *u);
+    assert_int_equal(gmg_solve(s.solver, f, u, &r), GMG_NOT_CONVERGED);
+    residual[k] = r.residual / r.residual0;
+    end_solver(&s);
+  }
+  print_message("after four cycles: one block %.1e, blocks %.1e, with one layer %.1e\n", residual[0], residual[1], residual[2]);
+  assert_below(residual[0], 1e-8);
+  assert_below(residual[1], 3 * residual[0]);
+  assert_true(residual[2] > 10 * residual[1]);
+  free(f), free(u);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(exact_solution_is_a_fixed_point), cmocka_unit_test(backward_order_mirrors_the_natural_one),
       cmocka_unit_test(reversed_sweep_is_the_adjoint),   cmocka_unit_test(deterministic_means_bitwise),
       cmocka_unit_test(red_black_matches_the_oracle),    cmocka_unit_test(one_block_is_the_global_method),
-      cmocka_unit_test(stale_twin_matches_its_definition), cmocka_unit_test(from_zero_is_a_sweep_of_zeros)};
+      cmocka_unit_test(stale_twin_matches_its_definition), cmocka_unit_test(from_zero_is_a_sweep_of_zeros),
+      cmocka_unit_test(blocks_hardly_slow_a_solve)};
   return run_selected(tests);
 }

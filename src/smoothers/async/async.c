@@ -42,6 +42,16 @@ static double over_correction(const gmg_operator *A, const gmg_params *p, double
   return gmg_over_correction_red_black(A, local_sweeps_of_a_step(p), mirrored);
 }
 
+/* With two layers a block does nearly the same as sweeps over the whole level, whatever other blocks do meanwhile. In 2D they are
+   cheap. docs/weights.md has the measurements. */
+static void choose(const gmg_problem *problem, gmg_params *p)
+{
+  gmg_async_params *q = &p->async;
+  const int constant = !problem->beta && !problem->beta_face[0] && !problem->sigma && !problem->stencil;
+  const int red_black = q->local == GMG_LOCAL_AUTO || q->local == GMG_LOCAL_RED_BLACK;
+  if (q->overlap == 0) q->overlap = problem->dim == 2 && constant && red_black && q->local_sweeps != 1 ? 2 : 1;
+}
+
 /* The symbol of blocks that always see fresh values: every local sweep counts as a global one. */
 static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *s)
 {
@@ -75,7 +85,7 @@ static int ghosts(const gmg_params *p, int has_seams, int relaxes_ghosts)
 static const gmg_option options[] = {GMG_OPTION(DOUBLE, omega, 0, 0, 2),
                                      GMG_OPTION(INT, async.local_sweeps, 2, 1, 100),
                                      GMG_ENUM_OPTION(async.local, local, GMG_LOCAL_RED_BLACK),
-                                     GMG_OPTION(COUNT, async.overlap, 1, 1, 2),
+                                     GMG_OPTION(COUNT, async.overlap, 0, 1, 2),
                                      GMG_OPTION(INT, async.passes, 1, 1, 100),
                                      GMG_OPTION(SIZES, async.block, 0, 0, 0),
                                      GMG_ENUM_OPTION(async.order, order, GMG_ORDER_NATURAL),
@@ -116,6 +126,7 @@ const gmg_builtin_smoother gmg_smoother_async = {
     .symbol = symbol,
     .over_correction = over_correction,
     .bottom_sweeps = bottom_sweeps,
+    .choose = choose,
     .ghosts = ghosts,
     .fused = {[GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_async_fused_cuda_f32),
                                     [GMG_F64] = GMG_ON_CUDA(&gmg_async_fused_cuda_f64)}},

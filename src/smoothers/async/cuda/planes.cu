@@ -52,7 +52,7 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
   if (A->dim != 3 || !gmg_has_equal_couplings(A) || A->cells > 0x7fffffff) return 0;
-  if (!is_large(l, MIN_CELLS_PLANES) || !has_default_relaxation(p)) return 0;
+  if (!is_large(l, MIN_CELLS_PLANES) || !has_default_relaxation(p, 1)) return 0;
   if (!plane_blocks<4>(A, p->async.block, processors_of(l), &s->blocks)) return 0;
   s->bytes = pass_table[0].bytes, s->threads = dim3((unsigned)(32 * plane_rows(&s->blocks)));
   return 1;

@@ -11,7 +11,7 @@ static int suits(const gmg_smoother_level *l)
   for (int a = 0; a < 3; a++)
     if (A->wraps[a] && A->n[a] % 2) return 0; /* at a seam two unknowns of one colour meet */
   if (!A->face[0] || A->dim != 3 || !face_offsets_match(A)) return 0;
-  return A->cells <= 0x7fffffff && is_large(l, MIN_CELLS_PLANES) && !is_dynamic(p) && has_default_relaxation(p);
+  return A->cells <= 0x7fffffff && is_large(l, MIN_CELLS_PLANES) && !is_dynamic(p) && has_default_relaxation(p, 1);
 }
 
 /* Chooses blocks. Returns 0 if the given blocks do not fit, leave half of the threads idle, or hardly fill the pipeline. */

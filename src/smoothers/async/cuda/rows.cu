@@ -11,7 +11,7 @@ static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
-  if (!is_uniform_level(A) || A->dim != 2 || !is_large(l, MIN_CELLS_ROWS) || !has_default_relaxation(p)) return 0;
+  if (!is_uniform_level(A) || A->dim != 2 || !is_large(l, MIN_CELLS_ROWS) || !has_default_relaxation(p, 2)) return 0;
   if (!row_blocks<HALF_SWEEPS, 0>(A, p->async.block, processors_of(l), &s->blocks)) return 0;
   s->update_blocks = s->blocks;
   if (GMG_REAL_F32 && !p->deterministic)

@@ -13,7 +13,7 @@ typedef struct {
 } tile_choice;
 enum { TILE_CHOICES = 4, MAX_BLOCK_Z = 64, AT_ONCE = tile_of<GMG_FACES>::blocks, IN_DOUBLE = sizeof(real) == 8 };
 static const tile_choice tile_choices[2][2][TILE_CHOICES] = {
-    {{{{64, 30, 1}, 2}, {{34, 18, 1}}}, {{{64, 30, 1}, 2}, {{34, 14, 1}}}},
+    {{{{66, 32, 1}, 2}, {{36, 20, 1}}}, {{{64, 30, 1}, 2}, {{34, 14, 1}}}},
     {{{{32, 6, 10}, 8}, {{18, 10, 10}, 1}, {{10, 10, 10}}},
      {{{IN_DOUBLE ? 16 : 32, IN_DOUBLE ? 9 : 8, 14}, 4}, {{34, 10, 6}, 1, AT_ONCE}, {{16, 9, 10}, 1}, {{10, 10, 10}}}}};
 

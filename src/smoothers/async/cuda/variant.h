@@ -90,10 +90,10 @@ static inline int is_large(const gmg_smoother_level *l, size_t cells)
   return has_chosen_blocks(l->params) || l->A->cells >= cells;
 }
 
-/* Whether blocks are relaxed in the default way. The row and plane sweeps support no other. */
-static inline int has_default_relaxation(const gmg_params *p)
+/* Whether blocks are relaxed in the default way, with this overlap. The row and plane sweeps support no other. */
+static inline int has_default_relaxation(const gmg_params *p, int overlap)
 {
-  return p->async.local == GMG_LOCAL_RED_BLACK && p->async.local_sweeps == 2 && p->async.overlap == 1;
+  return p->async.local == GMG_LOCAL_RED_BLACK && p->async.local_sweeps == 2 && p->async.overlap == overlap;
 }
 
 /* NULL: natural order. */

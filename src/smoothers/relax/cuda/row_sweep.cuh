@@ -1,9 +1,9 @@
-/* Row sweep, a pass in 2D: constant coefficients, overlap 1, and HALF_SWEEPS half sweeps: 4 are two local red-black sweeps, 2 are
-   one exact synchronous sweep. Included by row_restrict.cuh for async/cuda/rows.cu and red_black/cuda.cu.
+/* Row sweep, a pass in 2D with constant coefficients. It does HALF_SWEEPS half sweeps: 4 are two local red-black sweeps with
+   overlap 2, 2 are one exact synchronous sweep. Included by row_restrict.cuh for async/cuda/rows.cu and red_black/cuda.cu.
 
    A warp has a block of unknowns, and a lane LANE_COLS columns of it. Rows stream through registers. Only the values beside a
-   lane's columns are shared, by a shuffle, so there is no barrier. The columns of the first lane, and those after the block's end,
-   do not belong to the block.
+   lane's columns are shared, by a shuffle, so there is no barrier. The columns of the first lane (in double of two), and those
+   after the block's end, do not belong to the block.
 
    A step loads one row, and half sweep h = 1 .. HALF_SWEEPS relaxes the row h before it. They run one after the other, and each
    sees the result of the previous half sweep around it. All relax the same colour, and the other colour in the next step.
@@ -28,7 +28,10 @@ template <int HALF_SWEEPS, int KIND, int WHOLE> struct row_shape {
                        updates = KIND & PASS_UPDATE ? 1 : 0;
   static constexpr int ahead = updates ? 2 : 4;                  /* rows that are loaded ahead */
   static constexpr int slots = ahead + HALF_SWEEPS + 2;          /* these, and the rows that half sweeps read */
-  static constexpr int margin = restricts ? HALF_SWEEPS + 1 : 2; /* rows around a block's own rows */
+  static constexpr int overlap = HALF_SWEEPS == 2 ? 1 : 2;
+  static constexpr int margin = restricts ? HALF_SWEEPS + 1 : overlap + 1; /* rows and columns around a block that it reads */
+  static constexpr int lead = restricts ? 1 : (margin + LANE_COLS - 1) / LANE_COLS; /* lanes before the block's first column */
+  static constexpr int most = (32 - 2 * lead) * LANE_COLS; /* columns of a block */
   /* thread blocks per multiprocessor, to limit registers */
   static constexpr int blocks = updates || (!whole && sizeof(real) == 4) ? 3 : ROW_BLOCKS;
 };
@@ -75,8 +78,8 @@ template <class shape> struct row_block {
   int plain_end;                                  /* rows from here on are beyond the end of the axis, or do not exist */
 
   __device__ __forceinline__ row_block(const uniform_level &s, int b, int lane)
-      : begin_x(b % s.count[0] * s.own[0]), end_x(min(begin_x + s.own[0], s.n[0])), i(begin_x + LANE_COLS * (lane - 1)),
-        x(i, s.n[0], s.ends[0], end_x, shape::margin, lane > 0)
+      : begin_x(b % s.count[0] * s.own[0]), end_x(min(begin_x + s.own[0], s.n[0])), i(begin_x + LANE_COLS * (lane - shape::lead)),
+        x(i, s.n[0], s.ends[0], end_x, shape::whole ? shape::lead * LANE_COLS : shape::margin, lane >= shape::lead)
   {
     begin = b / s.count[0] * s.own[2], own = min(s.own[2], s.n[2] - begin);
     first = begin - shape::margin, rows = own + 2 * shape::margin;
@@ -224,7 +227,7 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
 {
   typedef row_shape<HALF_SWEEPS, KIND, whole> shape;
   constexpr int COLS = LANE_COLS, AHEAD = shape::ahead, SLOTS = shape::slots, updates = shape::updates, prolongs = shape::prolongs;
-  constexpr int exact = HALF_SWEEPS == 2 && !updates, WRITTEN = !whole ? 1 : exact ? 2 : COLS;
+  constexpr int exact = HALF_SWEEPS == 2 && !updates, WRITTEN = !whole ? 1 : exact ? 2 : COLS, MARGIN = shape::margin;
   static_assert(!KIND || KIND == PASS_UPDATE || KIND == (PASS_PROLONG | PASS_UPDATE), "other kinds are not there");
   __shared__ real walls[2][COLS][32 * BLOCK_WARPS];
   const int me = (int)threadIdx.x;
@@ -236,7 +239,7 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
   weights.walls = walls;
 #pragma unroll
   for (int c = 0; c < COLS; c++) {
-    const int relaxed = b.x.has(c) && b.i + c >= b.begin_x - 1 && b.i + c <= b.end_x;
+    const int relaxed = b.x.has(c) && b.i + c > b.begin_x - MARGIN && b.i + c < b.end_x + MARGIN - 1;
     const real diag = gmg_at(s.diag[0], b.x.has(c) ? b.x.at(c) : 0) + wall_term;
     weights.keep.at[c] = relaxed ? 1 - s.omega : (real)1;
     weights.relax.at[c] = relaxed ? s.omega / (diag + inner) : (real)0;
@@ -283,7 +286,7 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
     /* write back row p, which is done */
     const int p = q - HALF_SWEEPS, row = b.plain_row_offset(s, p);
     const gmg_cells &done = u[(t - HALF_SWEEPS + SLOTS) % SLOTS];
-    const auto is_own = [&](int r) { return (!checked && !updates) || (r >= 2 && r < own + 2); };
+    const auto is_own = [&](int r) { return (!checked && !updates) || (r >= MARGIN && r < own + MARGIN); };
     if (!updates) {
       const int is_interface = exact && (p < low_interface || p >= high_interface);
       if (is_own(p))
@@ -294,7 +297,7 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
     if (is_own(p)) put_cells(b.x, o.x + in_x, scale, done, old[t % 2]);
     if (o.keep && is_own(p + 2)) old[t % 2] = cells_of(b.x, o.x + (in_x + 2 * (s.layout.plane + o.plane_gap)));
   };
-  for_steps<SLOTS>(HALF_SWEEPS + 3 + late, b.plain_end - AHEAD + late, own + 2 + HALF_SWEEPS + late, late, step);
+  for_steps<SLOTS>(HALF_SWEEPS + MARGIN + 1 + late, b.plain_end - AHEAD + late, own + MARGIN + HALF_SWEEPS + late, late, step);
 }
 
 /* One warp per block; `all` blocks, in one pass or more. Only a plain pass uses the order of blocks. */
@@ -322,10 +325,11 @@ static __global__ void __launch_bounds__(32, row_shape<HALF_SWEEPS, 0, 0>::block
 template <int HALF_SWEEPS, int KIND>
 static inline int row_blocks(const gmg_operator *A, const size_t wanted[3], size_t processors, gmg_blocks *b)
 {
-  enum { FILL_ROWS = 12, MIN_ROWS = 8 };
+  typedef row_shape<HALF_SWEEPS, KIND, 1> shape;
+  enum { FILL_ROWS = 8 + 2 * shape::margin, MIN_ROWS = 8 };
   const int at_once = A->n[0] % LANE_COLS ? row_shape<HALF_SWEEPS, KIND, 0>::blocks : row_shape<HALF_SWEEPS, KIND, 1>::blocks;
   const size_t cols = LANE_COLS, room = (size_t)at_once * processors * BLOCK_WARPS;
-  size_t want[3] = {WARP_COLS, 1, 1};
+  size_t want[3] = {shape::most, 1, 1};
   if (A->dim != 2) return 0;
   *b = gmg_blocks_make(A, wanted, want);
   want[0] = wanted[0] ? wanted[0] : (b->shape[0] + cols - 1) / cols * cols;
@@ -333,7 +337,9 @@ static inline int row_blocks(const gmg_operator *A, const size_t wanted[3], size
       wanted[1] ? wanted[1] : (size_t)gmg_rows_of_part((int)A->n[1], (A->n[0] + want[0] - 1) / want[0], room, FILL_ROWS, MIN_ROWS);
   if (!wanted[1]) want[1] += want[1] % 2; /* keeps both rows of a coarse row together (row_restrict.cuh) */
   *b = gmg_blocks_make(A, want, want);
-  return b->shape[0] <= WARP_COLS && (b->shape[0] % cols == 0 || b->count[0] == 1);
+  for (int a = 0; a < 2; a++)
+    if (A->wraps[a] && A->n[a] < 8) return 0; /* so that a block wraps around an axis at most once */
+  return b->shape[0] <= shape::most && (b->shape[0] % cols == 0 || b->count[0] == 1);
 }
 
 /* One or more plain passes, each of two local sweeps (HALF_SWEEPS 4) or one exact sweep (HALF_SWEEPS 2). from = NULL: u is 0. */
@@ -364,7 +370,7 @@ static inline int rows_update(const gmg_exec *e, const gmg_operator *A, const gm
   const int whole = gmg_has_whole_rows(A->n[0], f, u, to->x) && to->layout.row % LANE_COLS == 0;
   if (!update_has_offsets(to)) return 0;
   for (int a = 0; to->coarse && a < 2; a++)
-    if (map[a].pairs != GMG_PAIRS_LINEAR || (A->wraps[a] && map[a].cols < 4)) return 0;
+    if (map[a].pairs != GMG_PAIRS_LINEAR) return 0;
   const uniform_level x = uniform_level_of(A, b, NULL, omega, reversed);
   update_output o = update_of(to, A);
   o.x += x.layout.first;

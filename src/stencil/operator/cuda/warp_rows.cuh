@@ -137,14 +137,14 @@ template <int whole> struct gmg_lane_columns {
   unsigned exists, own; /* one bit per unit */
 
   /* The columns from i on, in a level of `columns` columns. The block ends before column `end`; `margin` columns after it are read,
-     too. has_own: whether the lane has columns that belong to the block. */
+     too, in whole units. has_own: whether the lane has columns that belong to the block. */
   __device__ __forceinline__ gmg_lane_columns(int i, int columns, int wraps, int end, int margin, int has_own)
   {
     exists = own = 0, n = columns;
     first = gmg_wrap_once(i, n, wraps), seam = wraps ? n - first : LANE_COLS;
 #pragma unroll
     for (int c = 0; c < LANE_COLS; c += WIDTH) {
-      const int there = i + c < end + (whole ? WIDTH : margin) && gmg_index_exists(i + c, n, wraps);
+      const int there = i + c < end + (margin + WIDTH - 1) / WIDTH * WIDTH && gmg_index_exists(i + c, n, wraps);
       exists |= (unsigned)there << c, own |= (unsigned)(there && has_own && i + c < end) << c;
     }
   }
