@@ -228,7 +228,8 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
   typedef row_shape<HALF_SWEEPS, KIND, whole> shape;
   constexpr int COLS = LANE_COLS, AHEAD = shape::ahead, SLOTS = shape::slots, updates = shape::updates, prolongs = shape::prolongs;
   constexpr int exact = HALF_SWEEPS == 2 && !updates, WRITTEN = !whole ? 1 : exact ? 2 : COLS, MARGIN = shape::margin;
-  static_assert(!KIND || KIND == PASS_UPDATE || KIND == (PASS_PROLONG | PASS_UPDATE), "other kinds are not there");
+  static_assert(!KIND || KIND == PASS_FROM_ZERO || KIND == PASS_UPDATE || KIND == (PASS_PROLONG | PASS_UPDATE),
+                "other kinds are not there");
   __shared__ real walls[2][COLS][32 * BLOCK_WARPS];
   const int me = (int)threadIdx.x;
   const row_block<shape> b(s, number, me % 32);
@@ -253,7 +254,7 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
   const auto load = [&](int slot, int is_there, int row) {
     u[slot] = rhs[slot] = {};
     if (!is_there) return;
-    if (updates || from) u[slot] = b.x.read(from + row, gmg_load_shared());
+    if (updates || (!(KIND & PASS_FROM_ZERO) && from)) u[slot] = b.x.read(from + row, gmg_load_shared());
     rhs[slot] = b.x.read(f + row, gmg_load_constant());
   };
   const auto load_row = [&](int slot, int q) {
@@ -342,6 +343,8 @@ static inline int row_blocks(const gmg_operator *A, const size_t wanted[3], size
   return b->shape[0] <= shape::most && (b->shape[0] % cols == 0 || b->count[0] == 1);
 }
 
+typedef void row_pass(uniform_level, unsigned, const scalar *, const scalar *, scalar *, scalar *, update_output);
+
 /* One or more plain passes, each of two local sweeps (HALF_SWEEPS 4) or one exact sweep (HALF_SWEEPS 2). from = NULL: u is 0. */
 template <int HALF_SWEEPS>
 static inline void rows_sweep(const gmg_exec *e, const gmg_operator *A, const uniform_level &s, size_t passes, const void *f,
@@ -349,9 +352,11 @@ static inline void rows_sweep(const gmg_exec *e, const gmg_operator *A, const un
 {
   const unsigned all = (unsigned)(passes * s.total);
   const int whole = gmg_has_whole_rows(A->n[0], f, from, to) && gmg_has_whole_rows(A->n[0], interface_copy, NULL, NULL);
-  gmg_launch(e, "rows", whole ? row_kernel<HALF_SWEEPS, 0, 0, 1> : row_kernel<HALF_SWEEPS, 0, 0, 0>, gmg_warp_shape(all), s, all,
-             first_unknown(s.layout, f), first_unknown(s.layout, from), first_unknown(s.layout, to),
-             first_unknown(s.layout, interface_copy), update_output{});
+  static row_pass *const kernels[2][2] = {
+      {row_kernel<HALF_SWEEPS, 0, 0, 0>, row_kernel<HALF_SWEEPS, 0, 0, 1>},
+      {row_kernel<HALF_SWEEPS, PASS_FROM_ZERO, 0, 0>, row_kernel<HALF_SWEEPS, PASS_FROM_ZERO, 0, 1>}};
+  gmg_launch(e, "rows", kernels[!from && passes == 1][whole], gmg_warp_shape(all), s, all, first_unknown(s.layout, f),
+             first_unknown(s.layout, from), first_unknown(s.layout, to), first_unknown(s.layout, interface_copy), update_output{});
 }
 
 #if GMG_REAL_F32
@@ -362,9 +367,8 @@ static inline int rows_update(const gmg_exec *e, const gmg_operator *A, const gm
                               const void *f, const void *u, const gmg_update_target *to)
 {
   constexpr int KIND = PASS_PROLONG | PASS_UPDATE;
-  typedef void kernel(uniform_level, unsigned, const scalar *, const scalar *, scalar *, scalar *, update_output);
-  static kernel *const plain[] = {row_kernel<HALF_SWEEPS, PASS_UPDATE, 0, 0>, row_kernel<HALF_SWEEPS, PASS_UPDATE, 0, 1>};
-  static kernel *const with_correction[2][2] = {{row_kernel<HALF_SWEEPS, KIND, 0, 0>, row_kernel<HALF_SWEEPS, KIND, 0, 1>},
+  static row_pass *const plain[] = {row_kernel<HALF_SWEEPS, PASS_UPDATE, 0, 0>, row_kernel<HALF_SWEEPS, PASS_UPDATE, 0, 1>};
+  static row_pass *const with_correction[2][2] = {{row_kernel<HALF_SWEEPS, KIND, 0, 0>, row_kernel<HALF_SWEEPS, KIND, 0, 1>},
                                                 {row_kernel<HALF_SWEEPS, KIND, 1, 0>, row_kernel<HALF_SWEEPS, KIND, 1, 1>}};
   const gmg_map *map = to->prolong;
   const int whole = gmg_has_whole_rows(A->n[0], f, u, to->x) && to->layout.row % LANE_COLS == 0;
