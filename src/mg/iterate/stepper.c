@@ -66,14 +66,16 @@ void gmg_run_cycles(gmg_solver *s, gmg_progress *p, int count)
 static const double FIRST_RATE = 0.009; /* mean of the first ones */
 static const double LATE_RATE = 0.02;   /* of a later one, at best */
 static const double GROWTH = 1.8;       /* of the rate from one residual to the next, at most up to LATE_RATE */
-static const double SMOOTH_RATE = 0.05; /* of the smooth error in a cycle */
+static const double SMOOTH_RATE = 0.05; /* of the smooth error in one of the first cycles, at worst */
+static const double LATE_SMOOTH_RATE = 0.02; /* and in a later one */
 
-/* The number of cycles that low precision resolves, at most `most`: the last one begins well above the rounding. */
+/* The number of cycles that low precision resolves, at most `most`. The last one begins well above the rounding; with more cycles by
+   more, because the residual falls faster than the smooth error, on which the rounding depends. */
 static int resolved_cycles(double rate, double rounding, int most)
 {
   static const double MARGIN = 4;
   int count = 1;
-  for (double reduced = rate; count < most && reduced > MARGIN * rounding; reduced *= rate) count++;
+  for (double reduced = rate / MARGIN; count < most && reduced > rounding; reduced *= rate / MARGIN) count++;
   return count;
 }
 
@@ -92,7 +94,7 @@ static int cycles_to_target(const gmg_solver *s, const gmg_progress *p)
   const int knows_rate = p->cycles > (s->params.fmg > 0);
   const double seen = knows_rate ? pow(p->state.rate, 1.0 / p->since) : 0;
   const double rate = knows_rate ? fmax(fmin(seen, 1), fmin(GROWTH * seen, LATE_RATE)) : FIRST_RATE;
-  const int most = resolved_cycles(rate, p->rounding, s->params.check_every);
+  const int most = resolved_cycles(knows_rate ? fmin(rate, LATE_RATE) : LATE_RATE, p->rounding, s->params.check_every);
   int count = 1;
   for (double left = rate * p->state.norm; count < most && left > p->state.target; left *= rate) count++;
   return count;
@@ -113,7 +115,7 @@ static void estimate_rounding(gmg_solver *s, gmg_progress *p)
     const double u = gmg_field_norm2(coarse->levels_exec, &C->A, C->u) * sqrt(finer);
     p->rounding = fmin(p->rounding, gmg_low_floor_of(s, A, u / p->it.corrected_norm / pow(SMOOTH_RATE, p->since - 1)));
   }
-  p->rounding *= pow(SMOOTH_RATE, p->since) / p->state.rate;
+  p->rounding *= pow(p->measured == 2 ? SMOOTH_RATE : LATE_SMOOTH_RATE, p->since) / p->state.rate;
 }
 
 /* The number of cycles until the next residual that is measured. */
