@@ -52,6 +52,10 @@ static const weight_table one_sweep = {
 static const weight_table more_sweeps = {
     [FULL_WEIGHTING] = {1, 1.2, 1.3}, [AVERAGING] = {1, 1.2, 1.25}, [ADJOINT] = {1.1, 1.3, 1.35}};
 
+/* With over-correction, on levels where some axes are not coarsened. */
+static const weight_table over_corrected_sweeps = {
+    [FULL_WEIGHTING] = {1, 1.2, 1.3}, [AVERAGING] = {1, 1.2, 1.25}, [ADJOINT] = {1.08, 1.23, 1.35}};
+
 static restriction_kind restriction_of(const gmg_operator *A)
 {
   return A->centering == GMG_VERTEX ? FULL_WEIGHTING : A->restricts_by_adjoint ? ADJOINT : AVERAGING;
@@ -71,14 +75,16 @@ static const over_corrected over[2][RESTRICTION_KINDS][2][2] = {
      [AVERAGING] = {{{0}}, {{1.23, 1.0235, 1.01}, {1.24, 1.0235, 1.01}}},
      [ADJOINT] = {{{1.24, 1.03, 1.023}, {1.22, 1.025, 1.025}}, {{0}}}}};
 
-/* The number of axes with couplings, if all of them are coarsened, and none is stretched. Otherwise 0. */
-static int fully_coarsened(const gmg_operator *A)
+/* The number of axes with couplings, if none is stretched. Otherwise 0. all: whether all of them are coarsened. */
+static int coupled_axes(const gmg_operator *A, int *all)
 {
   static const double UNIFORM = 1.5; /* largest over smallest width */
   int axes = 0;
+  *all = 1;
   for (int a = 0; a < 3; a++) {
     if (A->coupling[a] == 0) continue;
-    if (!A->coarsened[a] || A->stretch[a] > UNIFORM) return 0;
+    if (A->stretch[a] > UNIFORM) return 0;
+    *all = *all && A->coarsened[a];
     axes++;
   }
   return axes;
@@ -86,11 +92,24 @@ static int fully_coarsened(const gmg_operator *A)
 
 static const over_corrected *best_of(const gmg_operator *A, int sweeps)
 {
-  const int axes = fully_coarsened(A);
-  int odd = 0;
+  int all, odd = 0;
+  const int axes = coupled_axes(A, &all);
   for (int a = 0; a < 3; a++) odd |= A->coupling[a] != 0 && !A->halved[a];
-  const over_corrected *best = axes > 1 && sweeps <= 2 ? &over[sweeps - 1][restriction_of(A)][axes - 2][odd] : NULL;
+  const over_corrected *best = all && axes > 1 && sweeps <= 2 ? &over[sweeps - 1][restriction_of(A)][axes - 2][odd] : NULL;
   return best && best->weight > 0 ? best : NULL;
+}
+
+/* Without a shift; 0: not known. mirrored: the share of axes with a wall that gives the normal derivative. If only some axes are
+   coarsened, coarse grids correct too much, whatever the walls. */
+static double without_shift(const gmg_operator *A, int sweeps, double mirrored)
+{
+  static const double some_axes[2] = {0.96, 0.983}; /* by sweeps */
+  int all;
+  const int axes = coupled_axes(A, &all);
+  if (axes < 2 || sweeps > 2) return 0;
+  if (!all) return some_axes[sweeps - 1];
+  const over_corrected *best = best_of(A, sweeps);
+  return best ? best->walls + mirrored * (best->mirrors - best->walls) : 0;
 }
 
 /* With a shift coarse grids correct too much: by more, the larger the shift's share of the diagonal. Measured on 64^3 and 128^2;
@@ -99,25 +118,27 @@ double gmg_over_correction_red_black(const gmg_operator *A, int sweeps, double m
 {
   static const double LEAST = 0.85, SLOPE = 0.36, most[2] = {1.04, 1.018};
   double share;
-  const over_corrected *best = best_of(A, sweeps);
-  if (!best) return 1;
+  const double without = without_shift(A, sweeps, mirrored);
   (void)strong_axes(A, &share);
-  const double with_shift = most[sweeps - 1] - SLOPE * sqrt(1 - share);
-  const double without = best->walls + mirrored * (best->mirrors - best->walls);
-  return share == 1 ? without : fmax(LEAST, fmin(without, with_shift));
+  if (without == 0) return 1;
+  if (share == 1) return without;
+  return fmax(LEAST, fmin(without, most[sweeps - 1] - SLOPE * sqrt(1 - share)));
 }
 
 double gmg_over_correction(const gmg_operator *A, const gmg_params *p, double mirrored)
 {
+  int all;
   (void)p, (void)mirrored;
-  return fully_coarsened(A) > 1 ? 1.1 : 1;
+  return coupled_axes(A, &all) < 2 ? 1 : all ? 1.1 : 1.06;
 }
 
 double gmg_red_black_over_relaxation(const gmg_operator *A, const gmg_params *p, int sweeps)
 {
   double share;
   const double *t = (sweeps > 1 ? more_sweeps : one_sweep)[restriction_of(A)];
-  const over_corrected *with = p->over_correction > 0 && p->over_correction != 1 ? best_of(A, sweeps) : NULL;
+  const int is_over_corrected = p->over_correction > 0 && p->over_correction != 1;
+  const over_corrected *with = is_over_corrected ? best_of(A, sweeps) : NULL;
+  if (is_over_corrected && sweeps > 1) t = over_corrected_sweeps[restriction_of(A)];
   const double axes = strong_axes(A, &share) - 1;
   const double alone = axes < 1 ? t[0] + axes * (t[1] - t[0]) : t[1] + (axes - 1) * (t[2] - t[1]);
   const double best = with ? with->weight : alone;

@@ -112,10 +112,11 @@ static gmg_status create_finest(gmg_solver *s, const gmg_axis axis[3])
   return gmg_choose_precision(s);
 }
 
-static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], const int coarsened[3])
+/* is_coarsest: of this solver. With parts a solver of the whole level may go on. */
+static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], const int coarsened[3], int is_coarsest)
 {
   gmg_level *L = &s->level[l];
-  const int with_fmg = s->params.fmg > 0, is_coarsest = !coarsened[0] && !coarsened[1] && !coarsened[2];
+  const int with_fmg = s->params.fmg > 0;
   GMG_TRY(l == 0 ? create_finest(s, axis) : gmg_create_grid(s, s->levels_exec, L, l, axis, with_fmg));
   if (s->corrections->create_level) GMG_TRY(s->corrections->create_level(s, l, axis, is_coarsest));
   gmg_exec *e = s->levels_exec;
@@ -301,15 +302,16 @@ gmg_status gmg_hierarchy_create(gmg_solver *s)
   for (int l = 0, more = 1; more && status == GMG_OK; l++) {
     int coarsened[3], stuck;
     gmg_axis *mine = axis[l % 2], *finer = axis[(l + 1) % 2];
-    more = next_level(s, l, now, next, coarsened, &stuck);
+    const int is_coarsened = more = next_level(s, l, now, next, coarsened, &stuck);
     if (more && s->parts) status = gmg_cut_next(s, l, next, &more); /* otherwise a solver of the whole level goes on from here */
-    if (!more) memset(coarsened, 0, sizeof coarsened);
+    if (!is_coarsened) memset(coarsened, 0, sizeof coarsened);
     if (!more && !s->parts && status == GMG_OK) status = check_stuck(s, now, stuck);
     s->levels = l + 1;
     if (s->parts && status == GMG_OK) status = s->exec.comm->prepare(&s->exec, &s->part[l], !more);
     for (int a = 0; a < 3 && status == GMG_OK; a++) status = gmg_axis_create(s->context, &now[a], &mine[a]);
-    if (status == GMG_OK) status = create_level(s, l, mine, coarsened);
-    if (status == GMG_OK && l == 0) gmg_choose_over_correction(s, more && next_level(s, 1, next, after, coarsened, &stuck));
+    if (status == GMG_OK) status = create_level(s, l, mine, coarsened, !more);
+    if (status == GMG_OK && l == 0)
+      gmg_choose_over_correction(s, is_coarsened && next_level(s, 1, next, after, coarsened, &stuck));
     if (status == GMG_OK && l == 0 && s->params.fmg > 0) status = create_single_cell_maps(s);
     if (status == GMG_OK && l > 0) status = connect(s, l - 1, finer, mine);
     if (status == GMG_OK && more) status = create_smoother(s, l);

@@ -69,8 +69,8 @@ static const double GROWTH = 1.8;       /* of the rate from one residual to the 
 static const double SMOOTH_RATE = 0.05; /* of the smooth error in one of the first cycles, at worst */
 static const double LATE_SMOOTH_RATE = 0.02; /* and in a later one */
 
-/* The number of cycles that low precision resolves, at most `most`. The last one begins well above the rounding; with more cycles by
-   more, because the residual falls faster than the smooth error, on which the rounding depends. */
+/* The number of cycles that low precision resolves, at most `most`. The last one begins well above the rounding. With every cycle
+   the margin grows, because the residual falls faster than the smooth error, on which rounding depends. */
 static int resolved_cycles(double rate, double rounding, int most)
 {
   static const double MARGIN = 4;
