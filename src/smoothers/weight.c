@@ -54,7 +54,7 @@ static const weight_table more_sweeps = {
 
 /* With over-correction, on levels where some axes are not coarsened. */
 static const weight_table over_corrected_sweeps = {
-    [FULL_WEIGHTING] = {1, 1.2, 1.3}, [AVERAGING] = {1, 1.2, 1.25}, [ADJOINT] = {1.08, 1.23, 1.35}};
+    [FULL_WEIGHTING] = {1, 1.2, 1.3}, [AVERAGING] = {1, 1.2, 1.25}, [ADJOINT] = {1.08, 1.24, 1.35}};
 
 static restriction_kind restriction_of(const gmg_operator *A)
 {
@@ -103,7 +103,7 @@ static const over_corrected *best_of(const gmg_operator *A, int sweeps)
    coarsened, coarse grids correct too much, whatever the walls. */
 static double without_shift(const gmg_operator *A, int sweeps, double mirrored)
 {
-  static const double some_axes[2] = {0.96, 0.983}; /* by sweeps */
+  static const double some_axes[2] = {0.96, 0.986}; /* by sweeps */
   int all;
   const int axes = coupled_axes(A, &all);
   if (axes < 2 || sweeps > 2) return 0;

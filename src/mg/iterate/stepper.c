@@ -67,7 +67,7 @@ static const double FIRST_RATE = 0.009; /* mean of the first ones */
 static const double LATE_RATE = 0.02;   /* of a later one, at best */
 static const double GROWTH = 1.8;       /* of the rate from one residual to the next, at most up to LATE_RATE */
 static const double SMOOTH_RATE = 0.05; /* of the smooth error in one of the first cycles, at worst */
-static const double LATE_SMOOTH_RATE = 0.02; /* and in a later one */
+static const double LATE_SMOOTH_RATE = 0.03; /* and in a later one */
 
 /* The number of cycles that low precision resolves, at most `most`. The last one begins well above the rounding. With every cycle
    the margin grows, because the residual falls faster than the smooth error, on which rounding depends. */
