@@ -52,9 +52,8 @@ static const weight_table one_sweep = {
 static const weight_table more_sweeps = {
     [FULL_WEIGHTING] = {1, 1.2, 1.3}, [AVERAGING] = {1, 1.2, 1.25}, [ADJOINT] = {1.1, 1.3, 1.35}};
 
-/* With over-correction, on levels where some axes are not coarsened. */
-static const weight_table over_corrected_sweeps = {
-    [FULL_WEIGHTING] = {1, 1.2, 1.3}, [AVERAGING] = {1, 1.2, 1.25}, [ADJOINT] = {1.08, 1.24, 1.35}};
+/* With over-correction and more sweeps, for adjoint restriction, where some axes are not coarsened. */
+static const double over_corrected_adjoint[3] = {1.08, 1.24, 1.35};
 
 static restriction_kind restriction_of(const gmg_operator *A)
 {
@@ -135,10 +134,11 @@ double gmg_over_correction(const gmg_operator *A, const gmg_params *p, double mi
 double gmg_red_black_over_relaxation(const gmg_operator *A, const gmg_params *p, int sweeps)
 {
   double share;
-  const double *t = (sweeps > 1 ? more_sweeps : one_sweep)[restriction_of(A)];
+  const restriction_kind kind = restriction_of(A);
+  const double *t = (sweeps > 1 ? more_sweeps : one_sweep)[kind];
   const int is_over_corrected = p->over_correction > 0 && p->over_correction != 1;
   const over_corrected *with = is_over_corrected ? best_of(A, sweeps) : NULL;
-  if (is_over_corrected && sweeps > 1) t = over_corrected_sweeps[restriction_of(A)];
+  if (is_over_corrected && sweeps > 1 && kind == ADJOINT) t = over_corrected_adjoint;
   const double axes = strong_axes(A, &share) - 1;
   const double alone = axes < 1 ? t[0] + axes * (t[1] - t[0]) : t[1] + (axes - 1) * (t[2] - t[1]);
   const double best = with ? with->weight : alone;
