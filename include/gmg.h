@@ -313,7 +313,8 @@ typedef struct gmg_params {
                                       and 2. 0: all axes that are stretched or, if none is, all axes. */
   gmg_coarsening coarsening;     /**< Operators and transfers of coarse grids (GMG_COARSENING_AUTO). */
   gmg_halos halos;               /**< Exchanges between processes that share the grid (GMG_HALOS_AUTO). */
-  double over_correction;        /**< The correction of the finest grid by the coarser ones is multiplied by this (docs/weights.md).
+  double over_correction;        /**< The correction of the finest grid by the coarser ones is multiplied by this (docs/weights.md),
+                                      but not what the direct solver does on the coarsest of several.
                                       0: best known. Another value than 1 needs constant coefficients, no box stencil, and no full
                                       multigrid start. */
 } gmg_params;

@@ -128,8 +128,9 @@ struct gmg_solver {
   } copies;
   struct gmg_solver *whole; /* of the small levels: its finest is the coarsest of `level` */
   int levels_in_all;     /* those of `whole` included */
+  int has_coarsest;      /* 1: the last level is the coarsest grid. 0: it is the finest of `whole` */
   const gmg_axis_spec *from; /* the axes of the finest level of such a solver; NULL: the problem's */
-  int from_finest;           /* they are those of the problem's finest level */
+  int finer_levels;          /* the number of levels that are finer than level[0]; not 0 only in such a solver */
 
   int in_place;          /* cycles in the problem's type improve the caller's u. Otherwise they compute corrections in own fields */
   gmg_params params;     /* resolved: with AUTO, zeros and GMG_NONE replaced, except as gmg_smoother_level::params says */

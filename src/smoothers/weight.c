@@ -72,7 +72,7 @@ static const over_corrected over[2][RESTRICTION_KINDS][2][2] = {
      [ADJOINT] = {{{1.18, 1.06, 1.055}, {1.18, 1.06, 1.055}}, {{0}}}},
     {[FULL_WEIGHTING] = {{{1.15, 1.0125, 1.01}, {1.21, 1.018, 1.018}}, {{1.24, 1.019, 1.008}, {1.29, 1.019, 1.008}}},
      [AVERAGING] = {{{0}}, {{1.23, 1.0235, 1.01}, {1.24, 1.0235, 1.01}}},
-     [ADJOINT] = {{{1.24, 1.026, 1.023}, {1.22, 1.025, 1.025}}, {{0}}}}};
+     [ADJOINT] = {{{1.24, 1.03, 1.026}, {1.22, 1.025, 1.025}}, {{0}}}}};
 
 /* The number of axes with couplings, if none is stretched. Otherwise 0. all: whether all of them are coarsened. */
 static int coupled_axes(const gmg_operator *A, int *all)

@@ -306,7 +306,7 @@ gmg_status gmg_hierarchy_create(gmg_solver *s)
     if (more && s->parts) status = gmg_cut_next(s, l, next, &more); /* otherwise a solver of the whole level goes on from here */
     if (!is_coarsened) memset(coarsened, 0, sizeof coarsened);
     if (!more && !s->parts && status == GMG_OK) status = check_stuck(s, now, stuck);
-    s->levels = l + 1;
+    s->levels = l + 1, s->has_coarsest = !more && !s->parts;
     if (s->parts && status == GMG_OK) status = s->exec.comm->prepare(&s->exec, &s->part[l], !more);
     for (int a = 0; a < 3 && status == GMG_OK; a++) status = gmg_axis_create(s->context, &now[a], &mine[a]);
     if (status == GMG_OK) status = create_level(s, l, mine, coarsened, !more);

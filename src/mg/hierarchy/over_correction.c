@@ -1,7 +1,7 @@
 /* Over-correction: coarse grids correct smooth errors by a little too much or too little, so a cycle multiplies their correction by
-   a factor c (params.over_correction; for aggregation Braess 1995). For that the equations of all coarse levels are divided by c:
-   cycles, kernels and solvers of the coarsest grid do not know of it. docs/weights.md has the measurements. Called at create and
-   update.
+   a factor c (params.over_correction; for aggregation Braess 1995). For that the equations of coarse levels are divided by c:
+   cycles, kernels and solvers of the coarsest grid do not know of it. A coarsest grid that is solved directly keeps its equation.
+   docs/weights.md has the measurements. Called at create and update.
 
    The best c depends on the shift. An update therefore writes the rows of coarse levels again. It allocates nothing, so levels keep
    a copy of their rows. */
@@ -43,10 +43,17 @@ void gmg_choose_over_correction(gmg_solver *s, int has_third)
   q->over_correction = s->over_correction_varies ? best(s) : 1;
 }
 
-/* The first level whose equation is divided. The solver of the small levels begins with a level of the other one. */
-static int first_divided(const gmg_solver *s) { return s->from && !s->from_finest ? 0 : 1; }
+/* The first level whose equation is divided. */
+static int first_divided(const gmg_solver *s) { return s->finer_levels > 0 ? 0 : 1; }
 
-double gmg_scale_of_level(const gmg_solver *s, int l) { return l < first_divided(s) ? 1 : 1 / s->params.over_correction; }
+/* Where the direct solver ends a hierarchy, the coarsest grid is large. Most of its errors are smooth, and it corrects them exactly. A
+   factor would spoil that. With two levels it is the only grid that can have one. */
+double gmg_scale_of_level(const gmg_solver *s, int l)
+{
+  const int is_coarsest = s->has_coarsest && l == s->levels - 1;
+  const int is_exact = is_coarsest && s->params.coarse == GMG_COARSE_TENSOR && s->finer_levels + l > 1;
+  return l < first_divided(s) || is_exact ? 1 : 1 / s->params.over_correction;
+}
 
 gmg_status gmg_keep_rows(const gmg_solver *s, gmg_exec *e, gmg_level *L, int l, const gmg_axis axis[3])
 {

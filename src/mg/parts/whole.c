@@ -33,7 +33,7 @@ static gmg_status build(gmg_solver *s, gmg_solver *w)
   w->params = s->params;
   w->params.precision = GMG_PRECISION_SAME, w->params.deterministic = 1, w->params.report_level_times = 0, w->params.fmg = 0;
   w->params.max_levels = s->params.max_levels ? s->params.max_levels - (s->levels - 1) : 0;
-  w->over_correction_varies = s->over_correction_varies, w->from_finest = s->levels == 1;
+  w->over_correction_varies = s->over_correction_varies, w->finer_levels = s->levels - 1;
   w->coarse_is_auto = s->coarse_is_auto, w->coarse_ops = s->coarse_ops;
   w->singular = s->singular, w->symmetric = s->symmetric;
   w->clock.timer = -1;
