@@ -46,8 +46,8 @@ void gmg_choose_over_correction(gmg_solver *s, int has_third)
 /* The first level whose equation is divided. */
 static int first_divided(const gmg_solver *s) { return s->finer_levels > 0 ? 0 : 1; }
 
-/* Where the direct solver ends a hierarchy, the coarsest grid is large. Most of its errors are smooth, and it corrects them exactly. A
-   factor would spoil that. With two levels it is the only grid that can have one. */
+/* Where the direct solver ends a hierarchy, the coarsest grid is large. Most of its errors are smooth, and it corrects them
+   exactly. A factor would spoil that. With two levels it is the only grid that can have one. */
 double gmg_scale_of_level(const gmg_solver *s, int l)
 {
   const int is_coarsest = s->has_coarsest && l == s->levels - 1;
