@@ -43,21 +43,21 @@ void gmg_choose_over_correction(gmg_solver *s, int has_third)
   q->over_correction = s->over_correction_varies ? best(s) : 1;
 }
 
-/* The first level whose equation is divided. */
-static int first_divided(const gmg_solver *s) { return s->finer_levels > 0 ? 0 : 1; }
-
-/* Where the direct solver ends a hierarchy, the coarsest grid is large. Most of its errors are smooth, and it corrects them
-   exactly. A factor would spoil that. With two levels it is the only grid that can have one. */
-double gmg_scale_of_level(const gmg_solver *s, int l)
+/* Whether the equation of a level is divided. Where the direct solver ends a hierarchy, the coarsest grid is large. Most of its
+   errors are smooth, and it corrects them exactly, which a factor would spoil. With two levels it is the only grid that can have
+   one. */
+static int is_divided(const gmg_solver *s, int l)
 {
-  const int is_coarsest = s->has_coarsest && l == s->levels - 1;
-  const int is_exact = is_coarsest && s->params.coarse == GMG_COARSE_TENSOR && s->finer_levels + l > 1;
-  return l < first_divided(s) || is_exact ? 1 : 1 / s->params.over_correction;
+  const int of_problem = s->finer_levels + l, is_coarsest = s->has_coarsest && l == s->levels - 1;
+  const int is_exact = is_coarsest && s->params.coarse == GMG_COARSE_TENSOR && of_problem > 1;
+  return of_problem > 0 && !is_exact;
 }
+
+double gmg_scale_of_level(const gmg_solver *s, int l) { return is_divided(s, l) ? 1 / s->params.over_correction : 1; }
 
 gmg_status gmg_keep_rows(const gmg_solver *s, gmg_exec *e, gmg_level *L, int l, const gmg_axis axis[3])
 {
-  if (l < first_divided(s) || !s->over_correction_varies) return GMG_OK;
+  if (!s->over_correction_varies || !is_divided(s, l)) return GMG_OK;
   for (int a = 0; a < 3; a++) {
     const size_t entries = axis[a].entries, bytes = entries * sizeof(double);
     void *room = NULL;
@@ -74,7 +74,8 @@ gmg_status gmg_keep_rows(const gmg_solver *s, gmg_exec *e, gmg_level *L, int l, 
 static void rescale(gmg_solver *s, double correction)
 {
   s->params.over_correction = correction;
-  for (int l = first_divided(s); l < s->levels; l++) {
+  for (int l = 0; l < s->levels; l++) {
+    if (!is_divided(s, l)) continue;
     gmg_level *L = &s->level[l];
     L->scale = gmg_scale_of_level(s, l);
     for (int a = 0; a < 3; a++) {
