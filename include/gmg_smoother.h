@@ -74,6 +74,8 @@ typedef struct gmg_operator {
   const struct gmg_residual_layouts *caller_layouts; /**< Private. NULL in what smoothers see. */
   const struct gmg_part *part;                       /**< Private. NULL: this process holds the whole level. */
   int halved[3];           /**< 1 if the next level has half as many intervals along this axis. 0: another number. */
+  int finer_levels;        /**< Number of finer levels of the problem. */
+  int all_coarsened;       /**< 1 if this level and all finer ones are coarsened along all axes. */
 } gmg_operator;
 
 struct gmg_exec; /* opaque */

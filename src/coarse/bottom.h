@@ -16,7 +16,7 @@ typedef struct gmg_bottom_level {
   const gmg_axis_spec *axis;          /* [3] BORROWED */
   double scale;                       /* the operator is this times that of its axes */
   double volume;                      /* sum of the control volumes */
-  double omega;                       /* relaxation weight */
+  double weight[2][GMG_HALF_SWEEPS];  /* relaxation weights of half sweeps, before and after the correction */
   int pre, post;                      /* red-black sweeps over the whole level, before and after the correction */
   int operator_dependent;             /* prolongation to this level depends on the coefficients */
 } gmg_bottom_level;

@@ -131,6 +131,7 @@ struct gmg_solver {
   int has_coarsest;      /* 1: the last level is the coarsest grid. 0: it is the finest of `whole` */
   const gmg_axis_spec *from; /* the axes of the finest level of such a solver; NULL: the problem's */
   int finer_levels;          /* the number of levels that are finer than level[0]; not 0 only in such a solver */
+  const gmg_operator *finer; /* the next of these; NULL: none. BORROWED */
 
   int in_place;          /* cycles in the problem's type improve the caller's u. Otherwise they compute corrections in own fields */
   gmg_params params;     /* resolved: with AUTO, zeros and GMG_NONE replaced, except as gmg_smoother_level::params says */

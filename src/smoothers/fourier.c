@@ -1,6 +1,8 @@
 /* Symbols of the relaxation methods (fourier.h). Called by smoothers and by mg/lfa.c. */
 #include "fourier.h"
 
+#include "stencil/grid_ops.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -79,11 +81,13 @@ static void relax_colour(const gmg_symbol *s, double omega, int black, double _C
   }
 }
 
-void gmg_symbol_red_black(gmg_symbol *s, double omega, int reversed, int sweeps)
+void gmg_symbol_red_black(gmg_symbol *s, const double *weight, int reversed, int sweeps)
 {
-  double _Complex red[8][8], black[8][8];
-  relax_colour(s, omega, 0, red);
-  relax_colour(s, omega, 1, black);
-  gmg_matrix_multiply(s->modes, reversed ? red : black, reversed ? black : red, s->S);
-  gmg_matrix_power(s->modes, s->S, sweeps);
+  memset(s->S, 0, sizeof s->S);
+  for (int m = 0; m < s->modes; m++) s->S[m][m] = 1;
+  for (int h = 0; h < 2 * sweeps; h++) {
+    double _Complex half[8][8];
+    relax_colour(s, weight[h % GMG_HALF_SWEEPS], (h + reversed) % 2, half);
+    gmg_matrix_multiply(s->modes, half, s->S, s->S);
+  }
 }

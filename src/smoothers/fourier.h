@@ -24,9 +24,10 @@ double gmg_symbol_neighbours(const gmg_symbol *s, int mode); /* sum 2 c cos(thet
 void gmg_matrix_multiply(int n, double _Complex (*a)[8], double _Complex (*b)[8], double _Complex (*out)[8]);
 void gmg_matrix_power(int n, double _Complex (*a)[8], int power);
 
-/* S = `sweeps` sweeps with weight omega. Several smoothers use these. */
+/* S = `sweeps` sweeps with weight omega. Several smoothers use these. weight: of the half sweeps, as in half_sweep_weights of
+   gmg_builtin_smoother. */
 void gmg_symbol_jacobi(gmg_symbol *s, double omega, int sweeps);
 void gmg_symbol_gauss_seidel(gmg_symbol *s, double omega, int reversed, int sweeps); /* lexicographic */
-void gmg_symbol_red_black(gmg_symbol *s, double omega, int reversed, int sweeps);
+void gmg_symbol_red_black(gmg_symbol *s, const double *weight, int reversed, int sweeps);
 
 #endif

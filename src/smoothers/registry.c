@@ -123,6 +123,14 @@ int gmg_bottom_sweeps(const gmg_params *params, const gmg_operator *A)
   return b && A->kind == &gmg_seven_point && b->bottom_sweeps ? b->bottom_sweeps(params, A) : 0;
 }
 
+void gmg_half_sweep_weights(const gmg_operator *A, const gmg_params *params, gmg_leg leg, double weight[GMG_HALF_SWEEPS])
+{
+  const gmg_builtin_smoother *b = gmg_builtin_of(params->smoother);
+  if (b && b->half_sweep_weights) b->half_sweep_weights(A, params, leg, weight);
+  else
+    for (int h = 0; h < GMG_HALF_SWEEPS; h++) weight[h] = params->smoother->weight(A, params);
+}
+
 int gmg_ghosts_of_smoother(const gmg_params *params, const gmg_problem *p, int relaxes_ghosts)
 {
   const gmg_builtin_smoother *b = gmg_builtin_of(params->smoother);

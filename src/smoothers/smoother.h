@@ -71,6 +71,8 @@ typedef struct gmg_builtin_smoother {
      seam of an odd periodic axis two unknowns of one colour are relaxed at the same time. One kernel can then process all small
      levels of a cycle. NULL or 0: a step is not equivalent to such sweeps. */
   int (*bottom_sweeps)(const gmg_params *params, const gmg_operator *A);
+  /* Weights of the half sweeps of a step, in their order. NULL: all are base.weight(). */
+  void (*half_sweep_weights)(const gmg_operator *A, const gmg_params *params, gmg_leg leg, double weight[GMG_HALF_SWEEPS]);
   /* The best over-correction (gmg_params::over_correction) for one step in each leg of a V cycle over three levels or more. A: on
      the finest. mirrored: the share of axes with a wall that gives the normal derivative. NULL: 1 */
   double (*over_correction)(const gmg_operator *A, const gmg_params *params, double mirrored);
@@ -102,6 +104,8 @@ const gmg_builtin_smoother *gmg_builtin_of(const gmg_smoother *s); /* NULL: a us
 const gmg_smoother_ops *gmg_smoother_ops_of(const gmg_params *params, const gmg_exec *e, const gmg_operator_kind *kind);
 unsigned gmg_smoother_traits(const gmg_params *params, int threads); /* GMG_SMOOTHER_* bits of params->smoother */
 int gmg_bottom_sweeps(const gmg_params *params, const gmg_operator *A); /* of params->smoother; 0: none */
+/* gmg_builtin_smoother::half_sweep_weights of params->smoother */
+void gmg_half_sweep_weights(const gmg_operator *A, const gmg_params *params, gmg_leg leg, double weight[GMG_HALF_SWEEPS]);
 double gmg_over_correction_of_smoother(const gmg_operator *A, const gmg_params *params, double mirrored); /* of params->smoother */
 unsigned gmg_exact_axes(const gmg_params *params); /* of params->smoother, as bits 1 << axis */
 /* gmg_builtin_smoother::ghosts of params->smoother */

@@ -60,19 +60,50 @@ static restriction_kind restriction_of(const gmg_operator *A)
   return A->centering == GMG_VERTEX ? FULL_WEIGHTING : A->restricts_by_adjoint ? ADJOINT : AVERAGING;
 }
 
-/* Best pairs of weight and over-correction for 1 and 2 sweeps, by kind of restriction, where 2 or 3 axes are coarsened and none is
-   not; then by whether some axis has an odd number of intervals. Zeros: no factor is known that is better than 1. */
+/* Best weights of half sweeps together with over-correction, for 1 and 2 sweeps, by kind of restriction, where 2 or 3 axes are
+   coarsened and none is not; then by whether some axis has an odd number of intervals. Zeros: no factor is known that is better
+   than 1. */
 typedef struct {
-  double weight, walls, mirrors; /* factor where no wall gives the normal derivative, and where every axis has such a wall */
+  double walls, mirrors, shifted; /* factor where no wall gives the normal derivative, where every axis has such a wall, and with a
+                                     very small shift at most */
+  double weight[2][2][GMG_HALF_SWEEPS]; /* of the finest level, and of others; of the downward leg, and of the upward leg */
 } over_corrected;
 
+#define BOTH(...) {__VA_ARGS__, __VA_ARGS__} /* even and odd */
+#define SWEEP(red, black) {red, black, red, black}
 static const over_corrected over[2][RESTRICTION_KINDS][2][2] = {
-    {[FULL_WEIGHTING] = {{{1.15, 1, 1}, {1.15, 1, 1}}, {{1.2, 1, 1}, {1.2, 1, 1}}},
-     [AVERAGING] = {{{0}}, {{1.15, 1.045, 1.035}, {1.15, 1.045, 1.035}}},
-     [ADJOINT] = {{{1.18, 1.06, 1.055}, {1.18, 1.06, 1.055}}, {{0}}}},
-    {[FULL_WEIGHTING] = {{{1.15, 1.0125, 1.01}, {1.21, 1.018, 1.018}}, {{1.24, 1.019, 1.008}, {1.29, 1.019, 1.008}}},
-     [AVERAGING] = {{{0}}, {{1.23, 1.0235, 1.01}, {1.24, 1.0235, 1.01}}},
-     [ADJOINT] = {{{1.24, 1.03, 1.026}, {1.22, 1.025, 1.025}}, {{0}}}}};
+    {[FULL_WEIGHTING] = {BOTH({1.001, 1.015, 0.998,
+                               {{SWEEP(1.100, 1.188), SWEEP(1.087, 1.125)}, {SWEEP(1.529, 1.361), SWEEP(0.968, 1.021)}}}),
+                         BOTH({0.983, 0.998, 0.985,
+                               {{SWEEP(1.284, 1.142), SWEEP(1.194, 1.079)}, {SWEEP(1.329, 1.361), SWEEP(1.279, 1.312)}}})},
+     [AVERAGING] = {{{0}},
+                    BOTH({1.087, 1.074, 1.080,
+                          {{SWEEP(1.317, 1.098), SWEEP(1.135, 1.035)}, {SWEEP(1.618, 1.050), SWEEP(1.116, 1.740)}}})},
+     [ADJOINT] = {BOTH({1.054, 1.042, 1.005,
+                        {{SWEEP(1.184, 1.173), SWEEP(1.119, 1.096)}, {SWEEP(1.193, 1.197), SWEEP(1.271, 1.235)}}}),
+                  {{0}}}},
+    {[FULL_WEIGHTING] = {BOTH({1.025, 1.027, 1.016,
+                               {{{1.725, 1.707, 1.144, 1.238}, {1.058, 1.394, 0.978, 0.972}},
+                                {{1.607, 1.012, 1.686, 0.893}, {1.216, 1.285, 1.693, 1.749}}}}),
+                         {{1.047, 1.048, 1.044,
+                           {{{1.728, 1.264, 1.109, 1.274}, {1.243, 1.030, 1.122, 0.781}},
+                            {{1.595, 1.075, 1.748, 0.792}, {1.748, 1.397, 1.750, 1.748}}}},
+                          {1.062, 1.047, 1.046,
+                           {{{1.744, 1.288, 1.107, 1.538}, {1.173, 1.226, 1.069, 0.955}},
+                            {{1.349, 1.412, 1.563, 1.009}, {1.433, 1.219, 1.429, 1.637}}}}}},
+     [AVERAGING] = {{{0}},
+                    {{1.043, 1.038, 1.044,
+                      {{{1.530, 1.010, 1.247, 1.034}, {1.402, 1.278, 1.051, 0.978}},
+                       {{1.235, 0.922, 1.750, 0.802}, {1.749, 1.384, 1.750, 1.736}}}},
+                     {1.044, 1.038, 1.044,
+                      {{{1.750, 0.957, 1.189, 1.172}, {1.293, 1.213, 1.103, 0.891}},
+                       {{1.244, 0.844, 1.743, 0.819}, {1.636, 1.335, 1.747, 1.696}}}}}},
+     [ADJOINT] = {BOTH({1.023, 1.019, 0.997,
+                        {{{1.723, 1.238, 1.156, 1.330}, {1.182, 1.362, 1.060, 0.958}},
+                         {{1.455, 1.136, 1.474, 0.984}, {1.709, 1.176, 1.693, 1.487}}}}),
+                  {{0}}}}};
+#undef BOTH
+#undef SWEEP
 
 /* The number of axes with couplings, if none is stretched. Otherwise 0. all: whether all of them are coarsened. */
 static int coupled_axes(const gmg_operator *A, int *all)
@@ -93,35 +124,41 @@ static const over_corrected *best_of(const gmg_operator *A, int sweeps)
 {
   int all, odd = 0;
   const int axes = coupled_axes(A, &all);
+  if (!A->all_coarsened || axes < 2 || sweeps > 2) return NULL;
   for (int a = 0; a < 3; a++) odd |= A->coupling[a] != 0 && !A->halved[a];
-  const over_corrected *best = all && axes > 1 && sweeps <= 2 ? &over[sweeps - 1][restriction_of(A)][axes - 2][odd] : NULL;
-  return best && best->weight > 0 ? best : NULL;
+  const over_corrected *best = &over[sweeps - 1][restriction_of(A)][axes - 2][odd];
+  return best->walls > 0 ? best : NULL;
 }
 
-/* Without a shift; 0: not known. mirrored: the share of axes with a wall that gives the normal derivative. If only some axes are
-   coarsened, coarse grids correct too much, whatever the walls. */
-static double without_shift(const gmg_operator *A, int sweeps, double mirrored)
+/* c with a shift, whose share of the diagonal is s: coarse grids correct too much, by more, the larger the share. `most`: with a
+   very small shift. docs/weights.md has the table. */
+typedef struct {
+  double root, linear, least;
+} shift_rule;
+
+static double shifted(double most, double s, const shift_rule *r)
 {
-  static const double some_axes[2] = {0.96, 0.986}; /* by sweeps */
-  int all;
-  const int axes = coupled_axes(A, &all);
-  if (axes < 2 || sweeps > 2) return 0;
-  if (!all) return some_axes[sweeps - 1];
-  const over_corrected *best = best_of(A, sweeps);
-  return best ? best->walls + mirrored * (best->mirrors - best->walls) : 0;
+  return fmax(r->least, most - r->root * sqrt(s) - r->linear * s);
 }
 
-/* With a shift coarse grids correct too much: by more, the larger the shift's share of the diagonal. Measured on 64^3 and 128^2;
-   docs/weights.md has the table. */
+/* mirrored: the share of axes with a wall that gives the normal derivative. If only some axes are coarsened, coarse grids correct
+   too much, whatever the walls. */
 double gmg_over_correction_red_black(const gmg_operator *A, int sweeps, double mirrored)
 {
-  static const double LEAST = 0.85, SLOPE = 0.36, most[2] = {1.04, 1.018};
-  double share;
-  const double without = without_shift(A, sweeps, mirrored);
-  (void)strong_axes(A, &share);
-  if (without == 0) return 1;
-  if (share == 1) return without;
-  return fmax(LEAST, fmin(without, most[sweeps - 1] - SLOPE * sqrt(1 - share)));
+  static const shift_rule rules[2] = {{0.4, 0, 0.75}, {0.16, 0.62, 0.75}}, rule_of_some = {0.36, 0, 0.85};
+  static const struct {
+    double without, most;
+  } some[2] = {{0.96, 1.04}, {0.986, 1.018}};
+  int all;
+  double couplings;
+  const int axes = coupled_axes(A, &all);
+  if (axes < 2 || sweeps > 2) return 1;
+  (void)strong_axes(A, &couplings);
+  if (!all) return fmin(some[sweeps - 1].without, shifted(some[sweeps - 1].most, 1 - couplings, &rule_of_some));
+  const over_corrected *best = best_of(A, sweeps);
+  if (!best) return 1;
+  const double without = best->walls + mirrored * (best->mirrors - best->walls);
+  return couplings == 1 ? without : fmin(without, shifted(best->shifted, 1 - couplings, &rules[sweeps - 1]));
 }
 
 double gmg_over_correction(const gmg_operator *A, const gmg_params *p, double mirrored)
@@ -131,7 +168,8 @@ double gmg_over_correction(const gmg_operator *A, const gmg_params *p, double mi
   return coupled_axes(A, &all) < 2 ? 1 : all ? 1.1 : 1.06;
 }
 
-double gmg_red_black_over_relaxation(const gmg_operator *A, const gmg_params *p, int sweeps)
+/* The weights of the table tend to 1, too, as the shift dominates the diagonal. */
+void gmg_red_black_weights(const gmg_operator *A, const gmg_params *p, int sweeps, gmg_leg leg, double weight[GMG_HALF_SWEEPS])
 {
   double share;
   const restriction_kind kind = restriction_of(A);
@@ -141,8 +179,21 @@ double gmg_red_black_over_relaxation(const gmg_operator *A, const gmg_params *p,
   if (is_over_corrected && sweeps > 1 && kind == ADJOINT) t = over_corrected_adjoint;
   const double axes = strong_axes(A, &share) - 1;
   const double alone = axes < 1 ? t[0] + axes * (t[1] - t[0]) : t[1] + (axes - 1) * (t[2] - t[1]);
-  const double best = with ? with->weight : alone;
-  return 1 + (best - 1) * share * share;
+  for (int h = 0; h < GMG_HALF_SWEEPS; h++) {
+    const double best = with ? with->weight[A->finer_levels > 0][leg != GMG_LEG_DOWN][h] : alone;
+    weight[h] = 1 + (best - 1) * share * share;
+  }
+}
+
+double gmg_red_black_over_relaxation(const gmg_operator *A, const gmg_params *p, int sweeps)
+{
+  double sum = 0;
+  for (int leg = 0; leg < 2; leg++) {
+    double weight[GMG_HALF_SWEEPS];
+    gmg_red_black_weights(A, p, sweeps, leg ? GMG_LEG_UP : GMG_LEG_DOWN, weight);
+    for (int h = 0; h < GMG_HALF_SWEEPS; h++) sum += weight[h] / GMG_HALF_SWEEPS / 2;
+  }
+  return sum;
 }
 
 double gmg_weight_jacobi(const gmg_operator *A, const gmg_params *p)
@@ -161,4 +212,10 @@ double gmg_weight_gauss_seidel(const gmg_operator *A, const gmg_params *p)
 double gmg_weight_red_black(const gmg_operator *A, const gmg_params *p)
 {
   return p->omega > 0 ? p->omega : gmg_red_black_over_relaxation(A, p, 1);
+}
+
+void gmg_weights_red_black(const gmg_operator *A, const gmg_params *p, gmg_leg leg, double weight[GMG_HALF_SWEEPS])
+{
+  gmg_red_black_weights(A, p, 1, leg, weight);
+  for (int h = 0; h < GMG_HALF_SWEEPS && p->omega > 0; h++) weight[h] = p->omega;
 }

@@ -12,6 +12,9 @@
 #include "stencil/operator.h"
 #include "stencil/operator/fields.h"
 
+/* Half sweeps of a relaxation whose weights may differ. If it has more half sweeps, the weights repeat. */
+enum { GMG_HALF_SWEEPS = 4 };
+
 /* Boundary data of one level: g on each face, and the coefficients that relate it to the operator. */
 typedef struct gmg_faces {
   void *g[3][2];       /* scalars in the shape of the face, in exec's memory; NULL if periodic or not set */

@@ -2,6 +2,8 @@
    relax whole levels by red-black, so results differ only by rounding. */
 #include "twins.h"
 
+#include "half_sweeps.h"
+
 typedef struct {
   int dim;
   size_t n[3];
@@ -34,26 +36,11 @@ static const gmg_cycle_kind kinds[] = {GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F};
 
 static int has_fused_levels(const gmg_solver *s) { return s->mg.bottom.level < s->coarsest_bottom.level; }
 
-/* Relaxes each colour at once, from the values of the other colour and, across the seam of an odd periodic axis, of its own. The
-   fused levels do the same. */
+/* The fused levels relax so across seams, too. */
 static void relax_by_colours(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
-  const gmg_exec *e = l->exec;
-  const gmg_operator *A = l->A;
-  const double omega = l->params->smoother->weight(A, l->params);
-  double *x = malloc(A->cells * sizeof *x), *r = malloc(A->cells * sizeof *r);
   (void)state;
-  const int sweeps = steps * gmg_bottom_sweeps(l->params, A);
-  for (int i = 0; i < 2 * sweeps; i++) {
-    const size_t colour = (size_t)(i % 2) ^ (leg == GMG_LEG_UP_REVERSED);
-    gmg_operator_of(e, A)->residual(e, A, f, u, l->scratch);
-    gmg_operator_of(e, A)->over_diagonal(e, A, l->scratch, l->scratch);
-    gmg_exec_read_reals(e, l->scratch, A->cells, r), gmg_exec_read_reals(e, u, A->cells, x);
-    for (size_t c = 0; c < A->cells; c++)
-      if ((c % A->n[0] + c / A->n[0] % A->n[1] + c / (A->n[0] * A->n[1]) + colour) % 2 == 0) x[c] += omega * r[c];
-    gmg_exec_write_reals(e, u, A->cells, x);
-  }
-  free(x), free(r);
+  half_sweeps_by_definition(l, f, u, 2 * steps * gmg_bottom_sweeps(l->params, l->A), leg);
 }
 static const gmg_smoother_ops by_colours = {.sweep = relax_by_colours};
 

@@ -26,7 +26,8 @@ static int describe(const gmg_solver *s, int from, gmg_bottom_problem *p)
     p->level[l].pre = q->pre * sweeps, p->level[l].post = q->post * sweeps;
     p->level[l].prolong = L->prolong;
     p->level[l].restrict_ = L->restrict_;
-    p->level[l].omega = q->smoother->weight(&L->A, q);
+    gmg_half_sweep_weights(&L->A, q, GMG_LEG_DOWN, p->level[l].weight[0]);
+    gmg_half_sweep_weights(&L->A, q, s->mg.up, p->level[l].weight[1]);
   }
   return 1;
 }

@@ -94,11 +94,15 @@ gmg_status gmg_create_grid(gmg_solver *s, gmg_exec *e, gmg_level *L, int l, cons
   return status;
 }
 
-/* Sets how the next coarser level is derived from this one. */
-static void describe(const gmg_solver *s, gmg_level *L, const int coarsened[3])
+/* Sets how level l is related to the finer levels and to the next coarser one. */
+static void describe(const gmg_solver *s, gmg_level *L, int l, const int coarsened[3])
 {
-  for (int a = 0; a < 3; a++)
+  const gmg_operator *finer = l > 0 ? &s->level[l - 1].A : s->finer;
+  L->A.finer_levels = s->finer_levels + l, L->A.all_coarsened = !finer || finer->all_coarsened;
+  for (int a = 0; a < 3; a++) {
     L->A.coarsened[a] = coarsened[a], L->A.halved[a] = coarsened[a] && gmg_axis_intervals(&L->axis[a]) % 2 == 0;
+    if (L->A.coupling[a] != 0 && !coarsened[a]) L->A.all_coarsened = 0;
+  }
   L->A.restricts_by_adjoint = restrict_by_adjoint(s, coarsened);
   L->operator_dependent = L->A.face[0] && !s->symmetric && !gmg_has_black_box(s);
 }
@@ -123,8 +127,8 @@ static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], con
   s->mg.op[l] = gmg_operator_of(e, &L->A);
   s->mg.smoother[l] = gmg_smoother_ops_of(&s->params, e, L->A.kind);
   s->mg.fused[l] = gmg_fused_of(&s->params, e, L->A.kind);
-  describe(s, L, coarsened);
-  if (l < s->outer_levels) describe(s, &s->outer[l], coarsened);
+  describe(s, L, l, coarsened);
+  if (l < s->outer_levels) describe(s, &s->outer[l], l, coarsened);
   if (l > 0) {
     GMG_TRY(gmg_create_field(e, "solution of a coarse level", L->A.cells, &L->u));
     GMG_TRY(gmg_create_field(e, "right-hand side of a coarse level", L->A.cells, &L->f));

@@ -34,6 +34,7 @@ static gmg_status build(gmg_solver *s, gmg_solver *w)
   w->params.precision = GMG_PRECISION_SAME, w->params.deterministic = 1, w->params.report_level_times = 0, w->params.fmg = 0;
   w->params.max_levels = s->params.max_levels ? s->params.max_levels - (s->levels - 1) : 0;
   w->over_correction_varies = s->over_correction_varies, w->finer_levels = s->levels - 1;
+  if (s->levels > 1) w->finer = &s->level[s->levels - 2].A;
   w->coarse_is_auto = s->coarse_is_auto, w->coarse_ops = s->coarse_ops;
   w->singular = s->singular, w->symmetric = s->symmetric;
   w->clock.timer = -1;

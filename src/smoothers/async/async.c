@@ -35,10 +35,23 @@ double gmg_weight_async(const gmg_operator *A, const gmg_params *p)
   return gmg_red_black_over_relaxation(A, p, local_sweeps_of_a_step(p));
 }
 
+/* Only red-black sweeps over a block with overlap have different weights. */
+static int varies(const gmg_operator *A, const gmg_params *p)
+{
+  return p->omega == 0 && p->async.local == GMG_LOCAL_RED_BLACK && p->async.overlap > 0 && !A->box;
+}
+
+void gmg_weights_async(const gmg_operator *A, const gmg_params *p, gmg_leg leg, double weight[GMG_HALF_SWEEPS])
+{
+  if (varies(A, p)) gmg_red_black_weights(A, p, local_sweeps_of_a_step(p), leg, weight);
+  else
+    for (int h = 0; h < GMG_HALF_SWEEPS; h++) weight[h] = gmg_weight_async(A, p);
+}
+
 /* A block with overlap relaxes as well as a sweep over the whole grid. */
 static double over_correction(const gmg_operator *A, const gmg_params *p, double mirrored)
 {
-  if (p->async.local != GMG_LOCAL_RED_BLACK || p->async.overlap == 0) return 1;
+  if (p->async.local != GMG_LOCAL_RED_BLACK || p->async.overlap == 0 || p->async.passes > 1) return 1;
   return gmg_over_correction_red_black(A, local_sweeps_of_a_step(p), mirrored);
 }
 
@@ -55,9 +68,11 @@ static void choose(const gmg_problem *problem, gmg_params *p)
 /* The symbol of blocks that always see fresh values: every local sweep counts as a global one. */
 static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *s)
 {
+  double weight[GMG_HALF_SWEEPS];
   const double omega = gmg_weight_async(A, p);
   const int sweeps = local_sweeps_of_a_step(p), reversed = leg == GMG_LEG_UP_REVERSED;
-  if (p->async.local == GMG_LOCAL_RED_BLACK) gmg_symbol_red_black(s, omega, reversed, sweeps);
+  gmg_weights_async(A, p, leg, weight);
+  if (p->async.local == GMG_LOCAL_RED_BLACK) gmg_symbol_red_black(s, weight, reversed, sweeps);
   else if (p->async.local == GMG_LOCAL_JACOBI) gmg_symbol_jacobi(s, omega, sweeps);
   else gmg_symbol_gauss_seidel(s, omega, reversed, sweeps);
 }
@@ -126,6 +141,7 @@ const gmg_builtin_smoother gmg_smoother_async = {
     .symbol = symbol,
     .over_correction = over_correction,
     .bottom_sweeps = bottom_sweeps,
+    .half_sweep_weights = gmg_weights_async,
     .choose = choose,
     .ghosts = ghosts,
     .fused = {[GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_async_fused_cuda_f32),

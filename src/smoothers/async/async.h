@@ -6,7 +6,8 @@
 
 enum { GMG_SEAM_SWEEPS = 2 }; /* additional sweeps of a block at an odd seam, where two unknowns of one colour meet */
 
-double gmg_weight_async(const gmg_operator *A, const gmg_params *p); /* p->omega if given, otherwise the best weight for the
-                                                                        level */
+/* p->omega if given, otherwise the best weight for the level: their mean over half sweeps; and that of each. */
+double gmg_weight_async(const gmg_operator *A, const gmg_params *p);
+void gmg_weights_async(const gmg_operator *A, const gmg_params *p, gmg_leg leg, double weight[GMG_HALF_SWEEPS]);
 
 #endif

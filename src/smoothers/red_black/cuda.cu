@@ -39,8 +39,6 @@ extern "C" {
 #include "smoothers/relax/cuda/row_restrict.cuh"
 #include "line.cuh"
 
-static double weight_of(const gmg_smoother_level *l) { return gmg_weight_red_black(l->A, l->params); }
-
 enum { SEAM_WIDTH = 2 }; /* layers on each side of a seam */
 
 /* One colour in one phase, everywhere or near seams only. */
@@ -70,16 +68,19 @@ static __global__ void relax_kernel(gmg_operator A, gmg_points half, part x, con
 static void sweep_by_colours(const gmg_smoother_level *l, const void *f, void *u, int steps, gmg_leg leg)
 {
   const gmg_operator *A = l->A;
-  const double omega = weight_of(l);
+  double weight[GMG_HALF_SWEEPS];
+  gmg_weights_red_black(l->A, l->params, leg, weight);
   part x = {0, 0, 0, {gmg_odd_seam(A, 0), gmg_odd_seam(A, 1), gmg_odd_seam(A, 2)}};
   const size_t phases = (size_t)(1 + x.seam[0] + x.seam[1] + x.seam[2]);
   const size_t seam_parts = phases > 1 ? 2 * phases : 0, parts = seam_parts + 2 * phases;
   const size_t n[3] = {(A->n[0] + 1) / 2, A->n[1], A->n[2]};
   const gmg_points half = gmg_points_of(n);
+  const size_t reversed = leg == GMG_LEG_UP_REVERSED;
   for (size_t s = 0; s < (size_t)steps * parts; s++) {
-    const size_t at = leg == GMG_LEG_UP_REVERSED ? parts - 1 - s % parts : s % parts;
+    const size_t at = reversed ? parts - 1 - s % parts : s % parts;
     x.colour = at / phases % 2, x.phase = at % phases, x.near_seam = at < seam_parts;
-    gmg_launch(l->exec, "red_black", GMG_BY_KIND(A, relax_kernel), gmg_shape_of(half), *A, half, x, f, u, omega);
+    gmg_launch(l->exec, "red_black", GMG_BY_KIND(A, relax_kernel), gmg_shape_of(half), *A, half, x, f, u,
+               weight[x.colour ^ reversed]);
   }
 }
 
@@ -180,9 +181,16 @@ static void plain_sweep(const gmg_smoother_level *l, const red_black_state *r, c
                 restriction_output{});
 }
 
+static uniform_level level_by_blocks(const gmg_smoother_level *l, const gmg_blocks *b, gmg_leg leg)
+{
+  double weight[GMG_HALF_SWEEPS];
+  gmg_weights_red_black(l->A, l->params, leg, weight);
+  return uniform_level_of(l->A, b, NULL, weight, leg == GMG_LEG_UP_REVERSED);
+}
+
 static uniform_level level_of(const gmg_smoother_level *l, const red_black_state *r, gmg_leg leg)
 {
-  return uniform_level_of(l->A, &r->blocks, NULL, weight_of(l), leg == GMG_LEG_UP_REVERSED);
+  return level_by_blocks(l, &r->blocks, leg);
 }
 
 static void fused_sweeps(const gmg_smoother_level *l, const red_black_state *r, const void *f, void *u, int steps, gmg_leg leg,
@@ -237,7 +245,8 @@ static int presmooth_restrict(const gmg_smoother_level *l, void *state, const vo
   if (!r->fused || steps != 1) return 0;
   const plane_pass *fused = start == GMG_FROM_ZERO ? pass_of(l, r, PASS_FROM_ZERO | PASS_RESTRICT) : NULL;
 #if GMG_REAL_F32
-  if (start == GMG_FROM_ZERO && rows_restrict<2>(l->exec, l->A, &r->blocks, weight_of(l), map, f, u, coarse)) return 1;
+  if (start == GMG_FROM_ZERO && rows_restrict<2>(l->exec, l->A, level_of(l, r, GMG_LEG_DOWN), &r->blocks, map, f, u, coarse))
+    return 1;
 #endif
   if (!fused || !restriction_of(&g, coarse, l->A, map, &r->blocks)) {
     if (to != u) presmooth_to_other_field(l, r, f, u, to, start, map, coarse);
@@ -256,7 +265,7 @@ static int postsmooth_update(const gmg_smoother_level *l, void *state, const voi
 #if GMG_REAL_F32
   if (l->A->dim == 2) {
     sweep(l, state, f, u, steps - 1, leg);
-    return rows_update<2>(l->exec, l->A, &r->update_blocks, weight_of(l), leg == GMG_LEG_UP_REVERSED, f, u, to);
+    return rows_update<2>(l->exec, l->A, level_by_blocks(l, &r->update_blocks, leg), f, u, to);
   }
 #endif
   const plane_pass *last = plane_pass_to(passes, r->max_bytes, to, l->A, &r->blocks);

@@ -84,10 +84,11 @@ GMG_INLINE void relax_in_slice(const int dim, const int kind, const gmg_operator
    and one line. At the ends of the share it waits until the neighbours have relaxed their first colour. The values are the same as
    with two passes. */
 GMG_INLINE void relax_both(const int dim, const int kind, const gmg_smoother_level *level, const scalar *f, scalar *u, int reversed,
-                           real omega)
+                           const double weight[GMG_HALF_SWEEPS])
 {
   const gmg_operator *A = level->A;
   const size_t slices = A->n[dim - 1], lines = dim == 3 ? A->n[1] : 1, first = (size_t)reversed, second = 1 - first;
+  const real begins = (real)weight[0], ends = (real)weight[1];
 #pragma omp parallel num_threads(level->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL_SWEEP)
   {
     gmg_inverse known;
@@ -96,13 +97,13 @@ GMG_INLINE void relax_both(const int dim, const int kind, const gmg_smoother_lev
     const size_t begin = slices * me / threads, end = slices * (me + 1) / threads;
     for (size_t k = begin; k < end; k++)
       for (size_t m = 0; m <= lines; m++) {
-        if (m < lines) relax_in_slice(dim, kind, A, f, u, first, k, m, &known, omega);
-        if (m > 0 && k > begin + 1) relax_in_slice(dim, kind, A, f, u, second, k - 1, m - 1, &known, omega);
+        if (m < lines) relax_in_slice(dim, kind, A, f, u, first, k, m, &known, begins);
+        if (m > 0 && k > begin + 1) relax_in_slice(dim, kind, A, f, u, second, k - 1, m - 1, &known, ends);
       }
 #pragma omp barrier
     for (size_t m = 0; m < lines; m++) {
-      if (begin < end) relax_in_slice(dim, kind, A, f, u, second, begin, m, &known, omega);
-      if (begin + 1 < end) relax_in_slice(dim, kind, A, f, u, second, end - 1, m, &known, omega);
+      if (begin < end) relax_in_slice(dim, kind, A, f, u, second, begin, m, &known, ends);
+      if (begin + 1 < end) relax_in_slice(dim, kind, A, f, u, second, end - 1, m, &known, ends);
     }
   }
 }
@@ -110,14 +111,15 @@ GMG_INLINE void relax_both(const int dim, const int kind, const gmg_smoother_lev
 static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
   (void)state;
-  const real omega = (real)gmg_weight_red_black(l->A, l->params);
+  double weight[GMG_HALF_SWEEPS];
   const size_t phases = 1 + gmg_odd_seam(l->A, 0) + gmg_odd_seam(l->A, 1) + gmg_odd_seam(l->A, 2);
   const size_t seam_parts = phases > 1 ? 2 * phases : 0, parts = seam_parts + 2 * phases;
   const int reversed = leg == GMG_LEG_UP_REVERSED;
+  gmg_weights_red_black(l->A, l->params, leg, weight);
   const int in_one_pass = phases == 1 && l->A->dim > 1 && l->A->n[0] <= GMG_SEGMENT;
   for (int s = 0; s < steps && in_one_pass; s++) {
 #define RELAX(dim, kind) \
-  case GMG_FORM(dim, kind): relax_both(dim, kind, l, f, u, reversed, omega); break;
+  case GMG_FORM(dim, kind): relax_both(dim, kind, l, f, u, reversed, weight); break;
     switch (gmg_form_of(l->A)) { GMG_FORMS(RELAX) }
 #undef RELAX
   }
@@ -125,7 +127,7 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
     const size_t at = reversed ? parts - 1 - s % parts : s % parts;
     const part p = {.colour = at / phases % 2, .phase = at % phases, .near_seam = at < seam_parts};
 #define RELAX(dim, kind) \
-  case GMG_FORM(dim, kind): relax_part(dim, kind, l, f, u, p, omega); break;
+  case GMG_FORM(dim, kind): relax_part(dim, kind, l, f, u, p, (real)weight[p.colour ^ (size_t)reversed]); break;
     switch (gmg_form_of(l->A)) { GMG_FORMS(RELAX) }
 #undef RELAX
   }

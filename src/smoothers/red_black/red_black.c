@@ -11,7 +11,9 @@ static unsigned traits(const gmg_params *p, int threads)
 
 static void symbol(const gmg_operator *A, const gmg_params *p, gmg_leg leg, gmg_symbol *s)
 {
-  gmg_symbol_red_black(s, gmg_weight_red_black(A, p), leg == GMG_LEG_UP_REVERSED, 1);
+  double weight[GMG_HALF_SWEEPS];
+  gmg_weights_red_black(A, p, leg, weight);
+  gmg_symbol_red_black(s, weight, leg == GMG_LEG_UP_REVERSED, 1);
 }
 
 static double over_correction(const gmg_operator *A, const gmg_params *p, double mirrored)
@@ -50,6 +52,7 @@ const gmg_builtin_smoother gmg_smoother_red_black = {
     .symbol = symbol,
     .over_correction = over_correction,
     .bottom_sweeps = bottom_sweeps,
+    .half_sweep_weights = gmg_weights_red_black,
     .ghosts = ghosts,
     .fused = {[GMG_BACKEND_CUDA] = {[GMG_F32] = GMG_ON_CUDA(&gmg_red_black_fused_cuda_f32),
                                     [GMG_F64] = GMG_ON_CUDA(&gmg_red_black_fused_cuda_f64)}},

@@ -23,7 +23,8 @@ typedef struct {
   int across;                               /* neighbours across seams: bits 0 to 3 as in line_neighbours, and LAST */
   scalar *place[2];                         /* in u */
   scalar u[2], f[2];
-  real relax[2], diag[2], outer[2];         /* relax: weight / diagonal; outer: coupling to the neighbour outside the pair */
+  real relax[2], diag[2], outer[2];         /* relax: 1 / diagonal, or with rows weight / diagonal; outer: coupling to the neighbour
+                                               outside the pair */
   real_quad sides[2], along[2];             /* rows of their own */
   unsigned below[2], above[2];              /* addresses of the copies in neighbouring blocks, or 0 */
   unsigned to[2];                           /* addresses of the arrivals of those blocks */
@@ -34,17 +35,18 @@ enum { LAST = 16 };
 
 /* The data of a level that sweeps read, in registers. */
 typedef struct {
-  real x, y, z, keep;
+  real x, y, z, weight[GMG_HALF_SWEEPS]; /* weight: of the leg */
   int line, plane, shared;
   int half;
   unsigned incoming[2]; /* bytes that arrive with each colour, in the order of own_pair */
   unsigned late;        /* bytes that arrive after the last step */
 } own_level;
 
-template <int shared> static __device__ __forceinline__ own_level load_level(const small_level &L, int first)
+template <int shared> static __device__ __forceinline__ own_level load_level(const small_level &L, int leg, int first)
 {
   const own_planes &own = planes_of_level[L.number];
-  return {in_register(L.coupling[0]), in_register(L.coupling[1]), in_register(L.coupling[2]), in_register(L.keep),
+  return {in_register(L.coupling[0]), in_register(L.coupling[1]), in_register(L.coupling[2]),
+          {L.weight[leg][0], L.weight[leg][1], L.weight[leg][2], L.weight[leg][3]},
           L.line,        in_register(L.plane),       shared || in_register(is_shared<0>(L)), L.half,
           {own.incoming[first], own.incoming[1 - first]}, own.late[1 - first]};
 }
@@ -97,7 +99,7 @@ static __device__ __forceinline__ own_pair load_pair(const small_level &L, const
     if (word & GOES_BELOW) own.below[h] = address_in(own.place[h] + beyond[0], below);
     if (word & GOES_ABOVE) own.above[h] = address_in(own.place[h] - beyond[1], above);
     own.u[h] = fresh ? (scalar)0 : *own.place[h], own.f[h] = memory[L.f + colour * L.inner + own.q];
-    own.relax[h] = rows ? own.along[h].w : tables[L.relax + class_of];
+    own.relax[h] = rows ? own.along[h].w : tables[L.inverse + class_of];
     if (rows) own.diag[h] = own.along[h].z;
   }
   return own;
@@ -164,11 +166,11 @@ static __device__ __forceinline__ void relax(const own_level &L, int sweeps, int
 #pragma unroll
     for (int h = 0; h < 2; h++) {
       scalar u = 0;
-      const real keep = rows ? 1 - own.relax[h] * own.diag[h] : L.keep;
+      const real weight = s % 2 ? L.weight[2 + h] : L.weight[h], keep = rows ? 1 - own.relax[h] * own.diag[h] : (real)0;
       if (own.busy) {
         scalar sum = own.f[h];
         if (!fresh || s > 0 || h > 0) sum += neighbour_sum<beyond_walls, rows>(L, own, h);
-        u = keep * own.u[h] + own.relax[h] * sum;
+        u = rows ? keep * own.u[h] + own.relax[h] * sum : own.u[h] + weight * (own.relax[h] * sum - own.u[h]);
       }
       if (beyond_walls == SEAMS) __syncthreads();
       if (own.busy) {

@@ -76,9 +76,10 @@ typedef struct {
   unsigned u, f;             /* positions in shared memory, in reals */
   unsigned colour, inner;    /* strides from colour to colour: in u; in f and in a residual */
   float per_half, per_lines; /* 1 / half, 1 / lines of a plane */
-  real coupling[3], keep;    /* keep: 1 - weight of the relaxation */
+  real coupling[3];
+  float weight[2][GMG_HALF_SWEEPS]; /* of half sweeps, before and after the correction */
   unsigned words;            /* position of the level's pair words (see CLASS in pairs.cuh) among those of the block */
-  int relax, diag;           /* positions of [DIAGONAL_CLASSES] numbers in the tables: weight / diagonal; diagonal */
+  int inverse, diag;         /* positions of [DIAGONAL_CLASSES] numbers in the tables: 1 / diagonal; diagonal */
   int around;                /* position of [DIAGONAL_CLASSES / 3] line_neighbours in the tables */
   double volume;             /* sum of relative_volume() */
   taps restrict_, prolong;   /* to and from the next coarser level */

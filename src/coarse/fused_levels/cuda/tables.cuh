@@ -52,7 +52,7 @@ static __device__ int step_along(const small_level &L, int a, int side, int abov
 
 /* Writes the pair words, the diagonals and the neighbours of lines of a level and, unless it is the coarsest, its maps. */
 static __global__ void prepare_kernel(gmg_operator A, small_level L, gmg_maps restrict_, gmg_maps prolong, int swapped,
-                                      double omega, int has_rows, int transfers, real *tables, unsigned *words, unsigned stride)
+                                      int has_rows, int transfers, real *tables, unsigned *words, unsigned stride)
 {
   __shared__ own_planes own;
   words += blockIdx.x * stride;
@@ -69,7 +69,7 @@ static __global__ void prepare_kernel(gmg_operator A, small_level L, gmg_maps re
     int at[3];
     for (int a = 0; a < 3; a++) at[a] = side[a] == 2 ? L.n[a] - 1 : side[a] < L.n[a] ? side[a] : 0;
     const real diag = diagonal(A, swapped, at[0], at[1], at[2]);
-    tables[L.diag + threadIdx.x] = diag, tables[L.relax + threadIdx.x] = (real)omega / diag;
+    tables[L.diag + threadIdx.x] = diag, tables[L.inverse + threadIdx.x] = 1 / diag;
   }
   if (threadIdx.x < DIAGONAL_CLASSES / 3) {
     const int line = (int)threadIdx.x % 3, plane = (int)threadIdx.x / 3;

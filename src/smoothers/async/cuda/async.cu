@@ -43,12 +43,12 @@ static size_t passes_at_once(const gmg_smoother_level *l, const async_state *s, 
   return passes < MAX_PASSES ? passes : MAX_PASSES;
 }
 
-void R(async_run_passes)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed)
+void R(async_run_passes)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, gmg_leg leg)
 {
   const size_t at_once = s->before ? 1 : passes_at_once(l, s, passes);
   for (size_t p = 0; p < passes; p += at_once) {
     if (s->before) l->exec->vector->copy(l->exec, l->A->cells, u, s->before);
-    s->variant->run(l, s, at_once < passes - p ? at_once : passes - p, f, s->before ? s->before : u, u, reversed);
+    s->variant->run(l, s, at_once < passes - p ? at_once : passes - p, f, s->before ? s->before : u, u, leg);
   }
 }
 
@@ -57,8 +57,8 @@ int R(async_run_but_last)(const gmg_smoother_level *l, const async_state *s, siz
 {
   const size_t first = start == GMG_FROM_ZERO;
   if (first && passes == 1) return 1;
-  if (first) s->variant->run(l, s, 1, f, NULL, u, 0);
-  R(async_run_passes)(l, s, passes - 1 - first, f, u, 0);
+  if (first) s->variant->run(l, s, 1, f, NULL, u, GMG_LEG_DOWN);
+  R(async_run_passes)(l, s, passes - 1 - first, f, u, GMG_LEG_DOWN);
   return 0;
 }
 
@@ -66,7 +66,7 @@ static size_t passes_of(const gmg_smoother_level *l, int steps) { return (size_t
 
 static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
-  R(async_run_passes)(l, (const async_state *)state, passes_of(l, steps), f, u, leg == GMG_LEG_UP_REVERSED);
+  R(async_run_passes)(l, (const async_state *)state, passes_of(l, steps), f, u, leg);
 }
 
 /* With overlap, blocks of the first pass may see zeros around them, and then read only f, as on the host. */
@@ -74,10 +74,10 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void
 {
   const async_state *s = (const async_state *)state;
   const size_t passes = passes_of(l, steps);
-  const int reversed = leg == GMG_LEG_UP_REVERSED, fresh = l->params->async.overlap == 0 && !s->before;
+  const int fresh = l->params->async.overlap == 0 && !s->before;
   if (fresh) l->exec->vector->fill(l->exec, l->A->cells, 0, u);
-  else s->variant->run(l, s, 1, f, NULL, u, reversed);
-  R(async_run_passes)(l, s, fresh ? passes : passes - 1, f, u, reversed);
+  else s->variant->run(l, s, 1, f, NULL, u, leg);
+  R(async_run_passes)(l, s, fresh ? passes : passes - 1, f, u, leg);
 }
 
 /* The last pass also restricts the residual. Not in the deterministic twin, because blocks add to shared coarse values in any
@@ -98,7 +98,7 @@ static int postsmooth_update(const gmg_smoother_level *l, void *state, const voi
   const async_state *s = (const async_state *)state;
   const size_t passes = passes_of(l, steps);
   return s->variant->postsmooth_update && !s->resident && passes > 0 &&
-         s->variant->postsmooth_update(l, s, passes, f, u, leg == GMG_LEG_UP_REVERSED, to);
+         s->variant->postsmooth_update(l, s, passes, f, u, leg, to);
 }
 
 /* Whether the upward leg runs in one pass that reads and writes different fields. The downward leg then does so, too. */

@@ -111,11 +111,11 @@ static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 }
 
 static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
-                int reversed)
+                gmg_leg leg)
 {
   if (varies(l))
-    run_box_pass(kernel_of<gmg_box_array_rows>(l), gmg_box_array_rows_of(l->A), l, s, passes, f, from, to, reversed);
-  else run_box_pass(kernel_of<gmg_box_rows>(l), gmg_box_rows_of(l->A), l, s, passes, f, from, to, reversed);
+    run_box_pass(kernel_of<gmg_box_array_rows>(l), gmg_box_array_rows_of(l->A), l, s, passes, f, from, to, leg);
+  else run_box_pass(kernel_of<gmg_box_rows>(l), gmg_box_rows_of(l->A), l, s, passes, f, from, to, leg);
 }
 
 const async_variant R(async_box) = {.lay_out = lay_out, .prepare = prepare, .run = run};

@@ -76,9 +76,9 @@ static inline box_tiles box_tiles_of(const gmg_smoother_level *l, gmg_blocks blo
   return s;
 }
 
-static inline box_relaxation box_relaxation_of(const gmg_smoother_level *l, int reversed)
+static inline box_relaxation box_relaxation_of(const gmg_smoother_level *l, gmg_leg leg)
 {
-  return {l->params->async.local_sweeps, l->params->async.local == GMG_LOCAL_RED_BLACK, reversed,
+  return {l->params->async.local_sweeps, l->params->async.local == GMG_LOCAL_RED_BLACK, leg == GMG_LEG_UP_REVERSED,
           (real)gmg_weight_async(l->A, l->params)};
 }
 
@@ -87,12 +87,12 @@ template <class Rows> using box_pass = void(Rows, box_tiles, box_relaxation, con
 /* async_variant::run of a kernel. */
 template <class Rows>
 static inline void run_box_pass(box_pass<Rows> *kernel, const Rows &rows, const gmg_smoother_level *l, const async_state *s,
-                                size_t passes, const void *f, const void *from, void *to, int reversed)
+                                size_t passes, const void *f, const void *from, void *to, gmg_leg leg)
 {
   box_tiles t = box_tiles_of(l, s->blocks);
   t.order = order_of(l, s);
   const async_launch k = launch_of(l, s, passes);
-  gmg_launch(l->exec, "async", kernel, k.grid, rows, t, box_relaxation_of(l, reversed), f, from, to, k.queue);
+  gmg_launch(l->exec, "async", kernel, k.grid, rows, t, box_relaxation_of(l, leg), f, from, to, k.queue);
 }
 
 /* Functions of box_symmetric.cu for levels that box_lines.cu has laid out. prepare: as in async_variant. update: sets
@@ -100,8 +100,8 @@ static inline void run_box_pass(box_pass<Rows> *kernel, const Rows &rows, const 
 extern "C" void R(async_box_symmetric_prepare)(const gmg_smoother_level *l, const async_state *s);
 extern "C" void R(async_box_symmetric_update)(const gmg_smoother_level *l, async_state *s);
 extern "C" void R(async_box_symmetric_run)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f,
-                                           const void *from, void *to, int reversed);
+                                           const void *from, void *to, gmg_leg leg);
 extern "C" int R(async_box_symmetric_postsmooth_update)(const gmg_smoother_level *l, const async_state *s, size_t passes,
-                                                        const void *f, void *u, int reversed, const gmg_update_target *to);
+                                                        const void *f, void *u, gmg_leg leg, const gmg_update_target *to);
 
 #endif

@@ -183,9 +183,9 @@ static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 }
 
 static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
-                int reversed)
+                gmg_leg leg)
 {
-  run_box_pass(kernel_of(l), gmg_box_array_rows_of(l->A), l, s, passes, f, from, to, reversed);
+  run_box_pass(kernel_of(l), gmg_box_array_rows_of(l->A), l, s, passes, f, from, to, leg);
 }
 
 const async_variant R(async_box_cells) = {.lay_out = lay_out, .prepare = prepare, .run = run};

@@ -173,16 +173,16 @@ static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 }
 
 static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
-                int reversed)
+                gmg_leg leg)
 {
-  if (s->is_symmetric) R(async_box_symmetric_run)(l, s, passes, f, from, to, reversed);
-  else run_box_pass(kernel_of(l), gmg_box_rows_of(l->A), l, s, passes, f, from, to, reversed);
+  if (s->is_symmetric) R(async_box_symmetric_run)(l, s, passes, f, from, to, leg);
+  else run_box_pass(kernel_of(l), gmg_box_rows_of(l->A), l, s, passes, f, from, to, leg);
 }
 
-static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed,
+static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, gmg_leg leg,
                              const gmg_update_target *to)
 {
-  return s->is_symmetric && R(async_box_symmetric_postsmooth_update)(l, s, passes, f, u, reversed, to);
+  return s->is_symmetric && R(async_box_symmetric_postsmooth_update)(l, s, passes, f, u, leg, to);
 }
 
 const async_variant R(async_box_lines) = {.lay_out = lay_out,

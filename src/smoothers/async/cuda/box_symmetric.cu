@@ -241,27 +241,27 @@ extern "C" void R(async_box_symmetric_update)(const gmg_smoother_level *l, async
 }
 
 static void launch(symmetric_pass *kernel, const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f,
-                   const void *from, void *to, const update_output &output, int reversed)
+                   const void *from, void *to, const update_output &output, gmg_leg leg)
 {
   box_tiles t = box_tiles_of(l, s->blocks);
   t.order = order_of(l, s);
   async_launch k = launch_of(l, s, passes);
   k.grid.threads = dim3(32 * WARPS), k.grid.bytes = sizeof(symmetric_tile);
-  gmg_launch_early(l->exec, "async", kernel, k.grid, gmg_box_rows_of(l->A), s->symmetric, t, box_relaxation_of(l, reversed), f,
+  gmg_launch_early(l->exec, "async", kernel, k.grid, gmg_box_rows_of(l->A), s->symmetric, t, box_relaxation_of(l, leg), f,
                    from, to, output, k.queue);
 }
 
 extern "C" void R(async_box_symmetric_run)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f,
-                                           const void *from, void *to, int reversed)
+                                           const void *from, void *to, gmg_leg leg)
 {
-  launch(kernel_of(l, !from), l, s, passes, f, from, to, update_output{}, reversed);
+  launch(kernel_of(l, !from), l, s, passes, f, from, to, update_output{}, leg);
 }
 
 extern "C" int R(async_box_symmetric_postsmooth_update)(const gmg_smoother_level *l, const async_state *s, size_t passes,
-                                                        const void *f, void *u, int reversed, const gmg_update_target *to)
+                                                        const void *f, void *u, gmg_leg leg, const gmg_update_target *to)
 {
   if (!updating_kernel || to->coarse || !update_has_offsets(to)) return 0;
-  R(async_run_passes)(l, s, passes - 1, f, u, reversed);
-  launch(updating_kernel, l, s, 1, f, u, NULL, update_of(to, l->A), reversed);
+  R(async_run_passes)(l, s, passes - 1, f, u, leg);
+  launch(updating_kernel, l, s, 1, f, u, NULL, update_of(to, l->A), leg);
   return 1;
 }

@@ -231,13 +231,13 @@ static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 }
 
 static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
-                int reversed)
+                gmg_leg leg)
 {
   const gmg_operator *A = l->A;
   const gmg_params *q = l->params;
   const int extra = q->async.local == GMG_LOCAL_RED_BLACK && A->wraps[0] && A->n[0] % 2 ? GMG_SEAM_SWEEPS : 0;
   const line_pass x = {(long)A->n[0], A->wraps[0], (int)s->blocks.shape[0], q->async.overlap, q->async.local_sweeps, extra,
-                       reversed, (unsigned)s->blocks.total, order_of(l, s), A->lo[0], A->hi[0],
+                       leg == GMG_LEG_UP_REVERSED, (unsigned)s->blocks.total, order_of(l, s), A->lo[0], A->hi[0],
                        {A->diag[0], A->diag[1], A->diag[2]}, (real)A->shift, (real)gmg_weight_async(A, q)};
   const async_launch k = launch_of(l, s, passes);
   const size_t first = gmg_offset(gmg_layout_of(A), 0, 0, 0); /* the kernel's fields begin at unknown 0 */

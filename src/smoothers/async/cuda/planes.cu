@@ -64,9 +64,9 @@ static const void *prepare(const gmg_smoother_level *l, const async_state *s)
   return is_dynamic(l->params) ? allow_shared(l, (const void *)plane_kernel_dynamic<4>, s->max_bytes) : NULL;
 }
 
-static uniform_level level_of(const gmg_smoother_level *l, const async_state *s, int reversed)
+static uniform_level level_of(const gmg_smoother_level *l, const async_state *s, gmg_leg leg)
 {
-  uniform_level x = uniform_level_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), reversed);
+  uniform_level x = async_level_of(l, &s->blocks, s->order, leg);
   for (int a = 0; a < 3; a++) x.ends[a] = gmg_ends_of(l->A, a);
   return x;
 }
@@ -78,9 +78,9 @@ static void launch(const gmg_smoother_level *l, const async_state *s, const plan
 }
 
 static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
-                int reversed)
+                gmg_leg leg)
 {
-  const uniform_level x = level_of(l, s, reversed);
+  const uniform_level x = level_of(l, s, leg);
   const plane_pass *from_zero = !from && passes == 1 ? pass_of(l, s, PASS_FROM_ZERO) : NULL;
   const plane_pass *pass = from_zero ? from_zero : pass_of(l, s, 0);
   if (s->resident) {
@@ -102,22 +102,22 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
   (void)R(async_run_but_last)(l, s, passes, start, f, u);
   if (restricts) {
     l->exec->vector->fill(l->exec, gmg_unknowns_of(gmg_layout_of_rows(map)), 0, coarse);
-    launch(l, s, last, 1, level_of(l, s, 0), f, u, to, update_output{}, r);
+    launch(l, s, last, 1, level_of(l, s, GMG_LEG_DOWN), f, u, to, update_output{}, r);
   } else {
-    run(l, s, 1, f, zero ? NULL : u, to, 0);
+    run(l, s, 1, f, zero ? NULL : u, to, GMG_LEG_DOWN);
     gmg_operator_of(l->exec, l->A)->restrict_residual(l->exec, l->A, map, f, to, u, coarse); /* u: work space */
   }
   return 1;
 }
 
-static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed,
+static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, gmg_leg leg,
                              const gmg_update_target *to)
 {
   const plane_pass *last = plane_pass_to(pass_table, s->max_bytes, to, l->A, &s->blocks);
   const int pays = !to->coarse || l->A->part || planes_are_paired(to->prolong, l->A) || is_large(l, MIN_CELLS_UNPAIRED);
   if (!pays || !last || !update_has_offsets(to) || (to->coarse && passes > 1)) return 0;
-  R(async_run_passes)(l, s, passes - 1, f, u, reversed);
-  launch(l, s, last, 1, level_of(l, s, reversed), f, u, to->x, update_of(to, l->A), restriction_output{});
+  R(async_run_passes)(l, s, passes - 1, f, u, leg);
+  launch(l, s, last, 1, level_of(l, s, leg), f, u, to->x, update_of(to, l->A), restriction_output{});
   return 1;
 }
 

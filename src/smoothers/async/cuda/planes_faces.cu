@@ -74,10 +74,10 @@ static const void *prepare(const gmg_smoother_level *l, const async_state *s)
   return NULL;
 }
 
-static face_level level_of(const gmg_smoother_level *l, const async_state *s, int reversed)
+static face_level level_of(const gmg_smoother_level *l, const async_state *s, gmg_leg leg)
 {
   const gmg_operator *A = l->A;
-  face_level x = {block_level_of(A, &s->blocks, order_of(l, s), reversed)};
+  face_level x = {block_level_of(A, &s->blocks, order_of(l, s), leg == GMG_LEG_UP_REVERSED)};
   x.field = layout_along(gmg_layout_of(A), 3);
   for (int a = 0; a < 3; a++) {
     if (a < 2) x.face_at[a] = pitches_of(gmg_face_layout_of(A, a), 3);
@@ -88,11 +88,11 @@ static face_level level_of(const gmg_smoother_level *l, const async_state *s, in
 }
 
 static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
-                int reversed)
+                gmg_leg leg)
 {
   const int lines = loads_by_lines(l->A, f);
   const gmg_launch_shape grid = {dim3((unsigned)s->blocks.total, (unsigned)passes), s->threads, bytes_of(l->A, lines)};
-  gmg_launch(l->exec, "async", kernels_of(l->A, lines)[from == NULL], grid, level_of(l, s, reversed), f, from, to);
+  gmg_launch(l->exec, "async", kernels_of(l->A, lines)[from == NULL], grid, level_of(l, s, leg), f, from, to);
 }
 
 const async_variant R(async_planes_faces) = {.lay_out = lay_out, .prepare = prepare, .run = run};

@@ -40,7 +40,7 @@ static reference_tiles tiles_of(const gmg_smoother_level *l)
 typedef struct {
   int local, sweeps, extra; /* extra: additional sweeps for a block at a seam */
   int reversed;
-  real omega;
+  real weight[GMG_HALF_SWEEPS];
 } relaxation;
 
 /* In shared memory: axis coefficients, and the unknown of every tile coordinate (-1: beyond a wall). */
@@ -124,7 +124,7 @@ static __device__ __forceinline__ void relax_tile(const gmg_operator &A, const r
       const int c = (v[2] * sy + v[1]) * sx + v[0];
       const gmg_neighbours near = {{old[c - 1], old[c - sx], old[c - plane]}, {old[c + 1], old[c + sx], old[c + plane]}};
       const scalar rhs = f[offset_of(A, i, j, k)];
-      next[c] = gmg_row_relaxed(3, kind, row_in_tile<kind>(A, t, v), near, rhs, old[c], how.omega);
+      next[c] = gmg_row_relaxed(3, kind, row_in_tile<kind>(A, t, v), near, rhs, old[c], how.weight[stage % GMG_HALF_SWEEPS]);
     }
     __syncthreads();
     if (s.versions == 2) {
@@ -170,11 +170,12 @@ static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 }
 
 static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
-                int reversed)
+                gmg_leg leg)
 {
   const gmg_params *q = l->params;
-  const relaxation how = {(int)q->async.local, q->async.local_sweeps, q->async.local == GMG_LOCAL_RED_BLACK ? GMG_SEAM_SWEEPS : 0,
-                          reversed, (real)gmg_weight_async(l->A, q)};
+  relaxation how = {(int)q->async.local, q->async.local_sweeps, q->async.local == GMG_LOCAL_RED_BLACK ? GMG_SEAM_SWEEPS : 0,
+                    leg == GMG_LEG_UP_REVERSED};
+  weights_of(l, leg, how.weight);
   reference_tiles t = tiles_of(l);
   t.order = s->order;
   const async_launch k = launch_of(l, s, passes);

@@ -27,9 +27,9 @@ static const void *prepare(const gmg_smoother_level *l, const async_state *s)
 }
 
 static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
-                int reversed)
+                gmg_leg leg)
 {
-  const uniform_level x = uniform_level_of(l->A, &s->blocks, s->order, gmg_weight_async(l->A, l->params), reversed);
+  const uniform_level x = async_level_of(l, &s->blocks, s->order, leg);
   if (s->resident) {
     const async_launch k = launch_of(l, s, passes);
     gmg_launch(l->exec, "async", row_kernel_dynamic<HALF_SWEEPS>, k.grid, x, first_unknown(x.layout, f),
@@ -42,19 +42,19 @@ static void run(const gmg_smoother_level *l, const async_state *s, size_t passes
 static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, void *to,
                               gmg_start start, const gmg_map *map, void *coarse)
 {
-  const double omega = gmg_weight_async(l->A, l->params);
   (void)to; /* in 2D it equals u */
-  return start == GMG_FROM_ZERO && passes == 1 && rows_restrict<HALF_SWEEPS>(l->exec, l->A, &s->blocks, omega, map, f, u, coarse);
+  if (start != GMG_FROM_ZERO || passes > 1) return 0;
+  const uniform_level x = async_level_of(l, &s->blocks, NULL, GMG_LEG_DOWN);
+  return rows_restrict<HALF_SWEEPS>(l->exec, l->A, x, &s->blocks, map, f, u, coarse);
 }
 
 /* The upward leg; with a coarse correction only in one pass. */
-static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed,
+static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, gmg_leg leg,
                              const gmg_update_target *to)
 {
-  const double omega = gmg_weight_async(l->A, l->params);
   if (to->coarse && passes > 1) return 0;
-  R(async_run_passes)(l, s, passes - 1, f, u, reversed);
-  return rows_update<HALF_SWEEPS>(l->exec, l->A, &s->update_blocks, omega, reversed, f, u, to);
+  R(async_run_passes)(l, s, passes - 1, f, u, leg);
+  return rows_update<HALF_SWEEPS>(l->exec, l->A, async_level_of(l, &s->update_blocks, NULL, leg), f, u, to);
 }
 #endif
 

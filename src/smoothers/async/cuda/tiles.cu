@@ -101,14 +101,14 @@ static const void *prepare(const gmg_smoother_level *l, const async_state *s)
   return kernel;
 }
 
-static tile_level level_of(const gmg_smoother_level *l, const async_state *state, int reversed)
+static tile_level level_of(const gmg_smoother_level *l, const async_state *state, gmg_leg leg)
 {
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
   const gmg_blocks *b = &state->blocks;
   const tile_shape t = tile_shape_of(l, b, state->max_bytes);
   const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1}, faces = gmg_coefficients_of(A) & GMG_FACES;
-  tile_level s = {block_level_of(A, b, order_of(l, state), reversed)};
+  tile_level s = {block_level_of(A, b, order_of(l, state), leg == GMG_LEG_UP_REVERSED)};
   for (int a = 0; a < 3; a++) {
     const int c = axis[a];
     if (a < 2) s.face_at[a] = layout_along(gmg_face_layout_of(A, c), A->dim);
@@ -117,16 +117,17 @@ static tile_level level_of(const gmg_smoother_level *l, const async_state *state
   }
   s.field = layout_along(gmg_layout_of(A), A->dim);
   s.pitch = t.pitch, s.column = t.column;
-  s.sigma = A->sigma, s.shift = (real)A->shift, s.omega = (real)gmg_weight_async(A, p);
+  s.sigma = A->sigma, s.shift = (real)A->shift;
+  weights_of(l, leg, s.weight);
   s.sweeps = p->async.local_sweeps, s.extra = p->async.local == GMG_LOCAL_RED_BLACK ? GMG_SEAM_SWEEPS : 0;
   return s;
 }
 
 static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
-                int reversed)
+                gmg_leg leg)
 {
   const async_launch k = launch_of(l, s, passes);
-  gmg_launch_early(l->exec, "async", kernel_of(l), k.grid, level_of(l, s, reversed), f, from, to, k.queue);
+  gmg_launch_early(l->exec, "async", kernel_of(l), k.grid, level_of(l, s, leg), f, from, to, k.queue);
 }
 
 const async_variant R(async_tiles) = {.lay_out = lay_out, .prepare = prepare, .run = run};

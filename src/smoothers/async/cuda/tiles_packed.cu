@@ -109,7 +109,7 @@ static const void *prepare(const gmg_smoother_level *l, const async_state *s)
   return NULL;
 }
 
-static packed_level level_of(const gmg_smoother_level *l, const async_state *state, int reversed)
+static packed_level level_of(const gmg_smoother_level *l, const async_state *state, gmg_leg leg)
 {
   const gmg_operator *A = l->A;
   const gmg_blocks *b = &state->blocks;
@@ -119,17 +119,18 @@ static packed_level level_of(const gmg_smoother_level *l, const async_state *sta
     s.mirrors[a] = gmg_ends_of(A, a) & (GMG_MIRRORS_BELOW | GMG_MIRRORS_ABOVE), s.coupling[a] = (real)A->coupling[a];
   }
   s.layout = gmg_layout_32_of(gmg_layout_of(A));
-  s.shift = (real)A->shift, s.omega = (real)gmg_weight_async(A, l->params);
+  s.shift = (real)A->shift;
+  weights_of(l, leg, s.weight);
   s.sweeps = l->params->async.local_sweeps, s.extra = GMG_SEAM_SWEEPS;
-  s.keeps_pairs = keeps_pairs(state), s.reversed = reversed;
+  s.keeps_pairs = keeps_pairs(state), s.reversed = leg == GMG_LEG_UP_REVERSED;
   s.total = (unsigned)b->total, s.order = (const unsigned *)state->order;
   return s;
 }
 
 static void run(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
-                int reversed)
+                gmg_leg leg)
 {
-  const packed_level x = level_of(l, s, reversed);
+  const packed_level x = level_of(l, s, leg);
   const int aligned = l->A->n[0] % 2 == 0 && ((uintptr_t)f | (uintptr_t)from | (uintptr_t)to) % sizeof(real_pair) == 0;
   const auto kernel = function_of(s)->kernel[has_special_ends(l->A)][!from][aligned];
   gmg_launch_early(l->exec, "async", kernel, launch_of(l, s, passes).grid, x, f, from, to);
@@ -153,7 +154,8 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
   const int zero = R(async_run_but_last)(l, s, passes, start, f, u);
   const gmg_launch_shape clearing = {dim3((unsigned)processors_of(l)), dim3(GMG_THREADS), 0};
   gmg_launch_early(l->exec, "async", clear_kernel, clearing, gmg_unknowns_of(gmg_layout_of_rows(map)), coarse);
-  gmg_launch_early(l->exec, "async", function_of(s)->restrict_[zero], launch_of(l, s, 1).grid, level_of(l, s, 0), f, u, u, r);
+  const packed_level x = level_of(l, s, GMG_LEG_DOWN);
+  gmg_launch_early(l->exec, "async", function_of(s)->restrict_[zero], launch_of(l, s, 1).grid, x, f, u, u, r);
   return 1;
 }
 
@@ -170,7 +172,7 @@ static int packed_can_prolong(const gmg_smoother_level *l, const async_state *s,
   return 1;
 }
 
-static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed,
+static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, gmg_leg leg,
                              const gmg_update_target *to)
 {
   const packed_passes *p = function_of(s);
@@ -179,9 +181,9 @@ static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, 
   const int x_aligned = l->A->n[0] % 2 == 0 && (uintptr_t)to->x % sizeof(double2) == 0 && to->layout.row % 2 == 0;
   const int aligned = ((uintptr_t)f | (uintptr_t)u) % sizeof(real_pair) == 0 && x_aligned;
   const gmg_launch_shape grid = {dim3((unsigned)s->blocks.total), s->threads, update_bytes_of(s)};
-  R(async_run_passes)(l, s, passes - 1, f, u, reversed);
+  R(async_run_passes)(l, s, passes - 1, f, u, leg);
   const auto update = p->update[corrects ? 2 : has_special_ends(l->A)][aligned];
-  gmg_launch_early(l->exec, "async", update, grid, level_of(l, s, reversed), f, u, update_of(to, l->A));
+  gmg_launch_early(l->exec, "async", update, grid, level_of(l, s, leg), f, u, update_of(to, l->A));
   return 1;
 }
 

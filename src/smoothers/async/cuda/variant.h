@@ -13,6 +13,7 @@ extern "C" {
 #include "stencil/grid/map.h"
 }
 
+#include "smoothers/relax/cuda/geometry.cuh"
 #include "smoothers/relax/cuda/scheduling.cuh"
 
 /* On smaller levels tiles are faster than the plane sweep, whose pipeline must be filled: a solve at 64^3 to 1e-10 takes 1.57
@@ -59,12 +60,12 @@ struct async_variant {
   void (*update)(const gmg_smoother_level *l, async_state *s);
   /* Relaxes all blocks, `passes` times, in one launch. from = NULL: u is 0. */
   void (*run)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, const void *from, void *to,
-              int reversed);
+              gmg_leg leg);
   /* As in gmg_fused_ops. The last of `passes` is fused with the transfer. Not with dynamic assignment. On a deterministic level
      only postsmooth_update is called. */
   int (*presmooth_restrict)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, void *to,
                             gmg_start start, const gmg_map *map, void *coarse);
-  int (*postsmooth_update)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed,
+  int (*postsmooth_update)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, gmg_leg leg,
                            const gmg_update_target *to);
   int (*double_buffered)(const gmg_smoother_level *l, const async_state *s, const gmg_map *prolong);
   /* Converts numbers of blocks to what its kernels use instead. */
@@ -102,6 +103,22 @@ static inline const int *order_of(const gmg_smoother_level *l, const async_state
   return l->params->async.order == GMG_ORDER_NATURAL ? NULL : s->order;
 }
 
+/* The weights of half sweeps in the level's type. */
+static inline void weights_of(const gmg_smoother_level *l, gmg_leg leg, real weight[GMG_HALF_SWEEPS])
+{
+  double w[GMG_HALF_SWEEPS];
+  gmg_weights_async(l->A, l->params, leg, w);
+  for (int h = 0; h < GMG_HALF_SWEEPS; h++) weight[h] = (real)w[h];
+}
+
+/* uniform_level_of() in a leg. */
+static inline uniform_level async_level_of(const gmg_smoother_level *l, const gmg_blocks *b, const int *order, gmg_leg leg)
+{
+  double w[GMG_HALF_SWEEPS];
+  gmg_weights_async(l->A, l->params, leg, w);
+  return uniform_level_of(l->A, b, order, w, leg == GMG_LEG_UP_REVERSED);
+}
+
 static inline size_t processors_of(const gmg_smoother_level *l) { return (size_t)gmg_device_of(l->exec)->processors; }
 
 /* --- launches --------------------------------------------------------------------------------------------------------- */
@@ -127,7 +144,7 @@ static inline async_launch launch_of(const gmg_smoother_level *l, const async_st
 }
 
 /* Runs passes in place, or as the deterministic twin. Defined in async.cu. */
-void R(async_run_passes)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed);
+void R(async_run_passes)(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, gmg_leg leg);
 /* Runs all passes of a downward leg but the last. Returns whether the last one begins from zero. Defined in async.cu. */
 int R(async_run_but_last)(const gmg_smoother_level *l, const async_state *s, size_t passes, gmg_start start, const void *f,
                           void *u);

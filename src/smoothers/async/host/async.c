@@ -90,7 +90,7 @@ typedef struct {
   int reversed, backward; /* reversed: colours in reversed order; backward: Gauss-Seidel in reversed order */
   int stages;
   int zero; /* all values are 0 before the first half sweep */
-  real omega;
+  const double *weight; /* [GMG_HALF_SWEEPS] */
 } relaxation;
 
 /* A half sweep (red-black) or a sweep over line j of a plane. */
@@ -105,16 +105,16 @@ static inline void relax_line(int dim, int kind, tile *t, const gmg_operator *A,
     for (c.odd = first; c.odd <= last; c.odd++) {
       c.begin = (begin - c.odd + 1) / 2, c.end = (end - c.odd + 1) / 2;
       if (p->zero && !(kind & GMG_SIGMA)) /* sigma needs all couplings for its weights */
-        relax_zeros(kind, t, p, &c, how->omega);
+        relax_zeros(kind, t, p, &c);
       else
-        relax_columns(form, t, p, &c, how->omega);
+        relax_columns(form, t, p, &c);
     }
     return;
   }
   for (long m = begin; m < end; m++) {
     const long i = how->backward ? begin + end - 1 - m : m;
     c.odd = (int)(i % 2), c.begin = i / 2, c.end = c.begin + 1;
-    relax_columns(form, t, p, &c, how->omega);
+    relax_columns(form, t, p, &c);
   }
 }
 
@@ -141,7 +141,7 @@ static void relax_tile(int dim, int kind, tile *t, const gmg_operator *A, const 
     planes stage[MAX_STAGES + 1];
     const int first = p > last ? (int)(p - last) : 1, most = p < stages ? (int)p : (int)stages; /* the stages that have a plane */
     const long done = PLANE(p - stages);
-    for (int s = first; s <= most; s++) stage[s] = planes_at(kind, t, s, PLANE(p - s), how->reversed);
+    for (int s = first; s <= most; s++) stage[s] = planes_at(kind, t, s, PLANE(p - s), how->reversed, how->weight);
     if (first == 1) stage[1].zero = how->zero;
     for (long m = 0; m <= last_row + stages; m++) {
       if (p <= last && m <= last_row) read_line(kind, t, A, from, f, PLANE(p), ROW(m));
@@ -193,11 +193,13 @@ static void relax_blocks(const void *what, worker *w)
 
 /* Relaxes all blocks, `passes` times, without a barrier. */
 static void run_blocks(const async_state *s, const gmg_smoother_level *l, size_t passes, const scalar *f, const scalar *from,
-                       scalar *to, int reversed)
+                       scalar *to, gmg_leg leg)
 {
   const gmg_local_kind local = l->params->async.local;
-  const real omega = (real)gmg_weight_async(l->A, l->params);
-  const relaxation how = {local, reversed, reversed && local == GMG_LOCAL_GAUSS_SEIDEL, 0, 0, omega};
+  const int reversed = leg == GMG_LEG_UP_REVERSED;
+  double weight[GMG_HALF_SWEEPS];
+  gmg_weights_async(l->A, l->params, leg, weight);
+  const relaxation how = {local, reversed, reversed && local == GMG_LOCAL_GAUSS_SEIDEL, 0, 0, weight};
   const passes_work x = {s, l, how, passes, f, from, to};
   run_in_threads(l, s->threads, passes * s->blocks.total, &x, relax_blocks);
 }
@@ -207,25 +209,25 @@ static int reads_ghosts(const gmg_operator *A) { return A->part && !A->part->rel
 
 /* One pass after the other. Ghosts that blocks only read are exchanged before each pass. fresh: not before the first. */
 static void run_single_passes(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u,
-                              int reversed, int fresh)
+                              gmg_leg leg, int fresh)
 {
   for (size_t p = 0; p < passes; p++) {
     if (reads_ghosts(l->A) && (p > 0 || !fresh)) gmg_exchange(l->exec, l->A, u);
     if (s->before) l->exec->vector->copy(l->exec, l->A->cells, u, s->before);
-    run_blocks(s, l, 1, f, s->before ? s->before : u, u, reversed);
+    run_blocks(s, l, 1, f, s->before ? s->before : u, u, leg);
   }
 }
 
-static void run_passes(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, int reversed,
+static void run_passes(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, gmg_leg leg,
                        int fresh)
 {
-  if (s->before || reads_ghosts(l->A)) run_single_passes(l, s, passes, f, u, reversed, fresh);
-  else run_blocks(s, l, passes, f, u, u, reversed);
+  if (s->before || reads_ghosts(l->A)) run_single_passes(l, s, passes, f, u, leg, fresh);
+  else run_blocks(s, l, passes, f, u, u, leg);
 }
 
 static void sweep(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg)
 {
-  run_passes(l, state, (size_t)(steps * l->params->async.passes), f, u, leg == GMG_LEG_UP_REVERSED, 1);
+  run_passes(l, state, (size_t)(steps * l->params->async.passes), f, u, leg, 1);
 }
 
 /* In the first pass every block sees zeros around it, as in the deterministic twin. It reads only f, shares nothing, and its first
@@ -235,12 +237,12 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void
 {
   const async_state *s = state;
   const size_t passes = (size_t)(steps * l->params->async.passes);
-  const int reversed = leg == GMG_LEG_UP_REVERSED, fresh = l->params->async.overlap == 0 && !s->before;
+  const int fresh = l->params->async.overlap == 0 && !s->before;
   if (fresh)
     l->exec->vector->fill(l->exec, l->A->cells, 0, u);
   else
-    run_blocks(s, l, 1, f, NULL, u, reversed);
-  if (passes > 1 || fresh) run_passes(l, s, fresh ? passes : passes - 1, f, u, reversed, fresh);
+    run_blocks(s, l, 1, f, NULL, u, leg);
+  if (passes > 1 || fresh) run_passes(l, s, fresh ? passes : passes - 1, f, u, leg, fresh);
 }
 
 const gmg_smoother_ops R(gmg_async_host) = {

@@ -12,19 +12,21 @@ typedef struct {
   const real *x_face, *y_face[2], *z_face[2]; /* couplings across the lower faces and, except along x, the upper faces */
   const real *side; /* coefficients of the plane */
   size_t colour;    /* colour of column 0 in line 0, in this stage */
+  real weight;
   int relaxed;      /* 1: relaxed in this stage; 0: only read */
   int zero;         /* all of u is still 0 */
 } planes;
 
 enum { MAX_STAGES = 256 };
 
-static planes planes_at(int kind, const tile *t, int stage, long q, int reversed)
+static planes planes_at(int kind, const tile *t, int stage, long q, int reversed, const double weight[GMG_HALF_SWEEPS])
 {
   const int copies = t->s->versions > 1, old = copies ? stage - 1 : 0, new = copies ? stage : 0;
   const int in_3d = t->s->row == 1;
   const size_t line = 2 * t->s->half;
   const long *relaxed = t->relax[t->s->stream];
   planes p = {.colour = t->parity + (size_t)q + (size_t)(stage - 1 + reversed),
+              .weight = (real)weight[(stage - 1) % GMG_HALF_SWEEPS],
               .relaxed = q >= relaxed[0] && q < relaxed[1],
               .out = u_plane(t, new, q),
               .u = u_plane(t, old, q),
@@ -64,7 +66,7 @@ typedef struct {
   const real *inverse; /* 1 / diagonal if all lines share it */
 } columns;
 
-GMG_INLINE void relax_form(const int dim, const int kind, const tile *t, const planes *p, const columns *c, real omega)
+GMG_INLINE void relax_form(const int dim, const int kind, const tile *t, const planes *p, const columns *c)
 {
   const size_t half = t->s->half, mine = c->odd ? half : 0, line = (size_t)c->j * 2 * half, at = line + mine;
   const size_t left = line + half - mine - !c->odd; /* the right neighbour is one further */
@@ -77,6 +79,7 @@ GMG_INLINE void relax_form(const int dim, const int kind, const tile *t, const p
   const real *x_face[2] = {p->x_face + at, p->x_face + left + 1};
   const real *y_face[2] = {p->y_face[0] + at, p->y_face[1] + at}, *z_face[2] = {p->z_face[0] + at, p->z_face[1] + at};
   const long begin = c->begin, end = c->end;
+  const real omega = p->weight;
   scalar *out = p->out + at; /* out may be u: no value read at another m is written */
 #pragma omp simd
   for (long m = begin; m < end; m++) {
@@ -98,22 +101,23 @@ GMG_INLINE void relax_form(const int dim, const int kind, const tile *t, const p
 }
 
 /* Not inlined: inside a larger function the compiler keeps the loop's pointers on the stack, and reloads them for every vector. */
-static __attribute__((noinline)) void relax_columns(int form, const tile *t, const planes *p, const columns *c, real omega)
+static __attribute__((noinline)) void relax_columns(int form, const tile *t, const planes *p, const columns *c)
 {
 #define RELAX(dim, kind) \
-  case GMG_FORM(dim, kind): relax_form(dim, kind, t, p, c, omega); break;
+  case GMG_FORM(dim, kind): relax_form(dim, kind, t, p, c); break;
   switch (form) { GMG_FORMS(RELAX) }
 #undef RELAX
 }
 
-static void relax_zeros(int kind, const tile *t, const planes *p, const columns *c, real omega)
+static void relax_zeros(int kind, const tile *t, const planes *p, const columns *c)
 {
   const size_t half = t->s->half, mine = c->odd ? half : 0, at = (size_t)c->j * 2 * half + mine;
   const scalar *restrict f = p->f + at;
   const real *restrict inverse = kind == GMG_CONSTANT ? c->inverse + mine : p->inverse + at;
   scalar *restrict out = p->out + at;
+  const real weight = p->weight;
 #pragma omp simd
-  for (long m = c->begin; m < c->end; m++) out[m] = gmg_row_relaxed_from_zero(f[m], inverse[m], omega);
+  for (long m = c->begin; m < c->end; m++) out[m] = gmg_row_relaxed_from_zero(f[m], inverse[m], weight);
 }
 
 #endif

@@ -119,7 +119,7 @@ static __device__ __forceinline__ void place_block(const block_level &s, int b, 
 /* A level with constant coefficients. */
 struct uniform_level : block_level {
   const void *diag[3];
-  real shift, coupling[3], omega;
+  real shift, coupling[3], weight[GMG_HALF_SWEEPS];
 };
 
 /* Whether other blocks (or this one, across a seam) read unknown i of an axis. They read two layers at every face that is not a
@@ -172,13 +172,14 @@ static int plane_blocks(const gmg_operator *A, const size_t wanted[3], size_t pr
   return least > 0;
 }
 
-static inline uniform_level uniform_level_of(const gmg_operator *A, const gmg_blocks *b, const int *order, double omega,
-                                             int reversed)
+static inline uniform_level uniform_level_of(const gmg_operator *A, const gmg_blocks *b, const int *order,
+                                             const double weight[GMG_HALF_SWEEPS], int reversed)
 {
   const int axis[3] = {0, A->dim == 3 ? 1 : 2, A->dim - 1};
   uniform_level x = {block_level_of(A, b, order, reversed)};
   for (int a = 0; a < 3; a++) x.diag[a] = A->diag[axis[a]], x.coupling[a] = (real)A->coupling[axis[a]];
-  x.shift = (real)A->shift, x.omega = (real)omega;
+  x.shift = (real)A->shift;
+  for (int h = 0; h < GMG_HALF_SWEEPS; h++) x.weight[h] = (real)weight[h];
   return x;
 }
 

@@ -41,7 +41,7 @@
 typedef struct {
   int exists, mine, inside;
   int offset; /* offset in a plane of the level */
-  real relax; /* weight / diagonal inside the level, or 0 */
+  real inverse; /* 1 / diagonal inside the level, or 0 */
 } column;
 
 /* The index of an unknown, or if there is none, of another one to load, whose value is not used. `lanes` lanes of a warp have
@@ -64,7 +64,7 @@ static __device__ __forceinline__ column column_of(const uniform_level &s, int i
   const int gi = index_to_load(i, s.n[0], s.ends[0], 32), gj = index_to_load(j, s.n[1], s.ends[1], 1);
   c.offset = column_offset(s.layout, gi, gj);
   const real diag = gmg_at(s.diag[0], gi) + gmg_at(s.diag[1], gj) + gmg_at(s.diag[2], 1) + s.shift;
-  c.relax = c.exists ? s.omega / diag : (real)0;
+  c.inverse = c.exists ? 1 / diag : (real)0;
   return c;
 }
 
@@ -94,11 +94,11 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
   /* The tile. begin, own: its own unknowns. Plane q is plane first + q of the level. exist_begin .. exist_end - 1: planes that
      exist; low .. top - 1: planes that are relaxed. wall_low, wall_high: planes at walls, where the diagonal is larger. */
   int begin[3], own[3], first, planes, exist_begin, exist_end, low, top, wall_low, wall_high;
-  real more_low, more_high; /* by how much larger, divided by omega */
+  real more_low, more_high; /* by how much larger */
   /* this thread's columns, the first and the second; swap: A is the second */
   int i, j, swap;
   column row0, row1;
-  real keep, relax_a, relax_b;
+  real inverse_a, inverse_b;
   /* In shared memory. near_A, near_B: where the neighbours of A and B are read; the one in an adjacent row of threads is `beyond`
      places away. put_A, put_B: where A and B are stored, which is a corner of the tile if they are outside. Nobody reads corners.
      f_rows, f_A, f_B: f of both columns, of A, of B. */
@@ -108,7 +108,7 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
   /* a column of the ring, for some threads; others store in a corner; ring_parity: 0: an A, 1: a B */
   int ri, rj, ring_exists, ring_offset, ring_parity;
   scalar *ring_put, *ring_wrapped;
-  real ring_relax;
+  real ring_inverse;
   /* destinations of the own unknowns; other blocks read planes below low_interface, and from high_interface on */
   scalar *to_0, *to_1;
   int low_interface, high_interface;
@@ -127,8 +127,8 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
   __device__ __forceinline__ tile_planes along(void) const { return {first, s.n[2], s.ends[2], exist_begin, exist_end}; }
   __device__ __forceinline__ int is_wall(int q) const { return q == wall_low || q == wall_high; }
   __device__ __forceinline__ real more_at(int q) const { return q == wall_high ? more_high : more_low; }
-  /* the weight of a column on plane q at a wall, omega / (diagonal + more); relax: its weight on other planes, omega / diagonal */
-  __device__ __forceinline__ real at_wall(real relax, int q) const { return relax / (1 + relax * more_at(q)); }
+  /* 1 / diagonal of a column on plane q at a wall; inverse: on other planes */
+  __device__ __forceinline__ real at_wall(real inverse, int q) const { return inverse / (1 + inverse * more_at(q)); }
 
   /* --- before the first step --- */
 
@@ -144,7 +144,7 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
     swap = (i + j + first + 1 + s.reversed) & 1;
     row0 = column_of(s, i, j, x, 2 * y, own, spare), row1 = column_of(s, i, j + 1, x, 2 * y + 1, own, spare);
     const int inside_a = swap ? row1.inside : row0.inside, inside_b = swap ? row0.inside : row1.inside;
-    relax_a = swap ? row1.relax : row0.relax, relax_b = swap ? row0.relax : row1.relax;
+    inverse_a = swap ? row1.inverse : row0.inverse, inverse_b = swap ? row0.inverse : row1.inverse;
     const int cell = (y + 1) * PITCH + x + 1;
     near_A = tile + COLOUR + cell, near_B = tile + cell;
     beyond = (swap ? 1 : -1) * PITCH;
@@ -165,10 +165,10 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
     ring_parity = (ri + rj + first + 1 + s.reversed) & 1;
     const int cell = ring_exists ? ((ry >> 1) + 1) * PITCH + rx + 1 : 0;
     ring_put = tile + ring_parity * (COLOUR + 2 * PLANE) + cell; /* position in the lower slots */
-    ring_wrapped = ring_put - ring_parity * SLOTS * PLANE, ring_relax = 0;
+    ring_wrapped = ring_put - ring_parity * SLOTS * PLANE, ring_inverse = 0;
     if (!self_contained || !ring_exists) return;
     const int gi = gmg_fold_index(ri, s.n[0], s.ends[0]), gj = gmg_fold_index(rj, s.n[1], s.ends[1]);
-    ring_relax = s.omega / (gmg_at(s.diag[0], gi) + gmg_at(s.diag[1], gj) + gmg_at(s.diag[2], 1) + s.shift);
+    ring_inverse = 1 / (gmg_at(s.diag[0], gi) + gmg_at(s.diag[1], gj) + gmg_at(s.diag[2], 1) + s.shift);
   }
 
   __device__ __forceinline__ void place_planes(void)
@@ -179,8 +179,7 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
     low = self_contained ? exist_begin : max(exist_begin, 1), top = self_contained ? exist_end : min(exist_end, planes - 1);
     wall_low = wraps ? -64 : -first, wall_high = wraps ? -64 : s.n[2] - 1 - first;
     const real inner = gmg_at(s.diag[2], 1);
-    keep = 1 - s.omega; /* values that do not exist are 0 and stay 0 */
-    more_low = (gmg_at(s.diag[2], 0) - inner) / s.omega, more_high = (gmg_at(s.diag[2], s.n[2] - 1) - inner) / s.omega;
+    more_low = gmg_at(s.diag[2], 0) - inner, more_high = gmg_at(s.diag[2], s.n[2] - 1) - inner;
   }
 
   __device__ __forceinline__ void place_targets(void)
@@ -209,8 +208,8 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
     }
     if (restricts) {
       const real out = s.coupling[0] + s.coupling[1] + s.coupling[2];
-      const real inner0 = row0.relax > 0 ? s.omega / row0.relax - out : (real)0,
-                 inner1 = row1.relax > 0 ? s.omega / row1.relax - out : (real)0;
+      const real inner0 = row0.inverse > 0 ? 1 / row0.inverse - out : (real)0,
+                 inner1 = row1.inverse > 0 ? 1 / row1.inverse - out : (real)0;
       restricted.begin(r, s.ends, begin, own, me, i, j, inner0, inner1, tile + shape::reals);
     }
     scale = updates ? update_scale(o) : 0;
@@ -290,11 +289,12 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
       const real across = s.coupling[1]; /* B's plane q has index q - 1, A's plane q + 1 index q + 1 */
       if (!zeros) sum_a += across * (by_A[beyond] + v.bb[down]), sum_b += across * (by_B[-beyond] + v.a[up]);
       if (!zeros) sum_a += s.coupling[2] * (v.a[down] + v.a[up]), sum_b += s.coupling[2] * (v.bb[down] + v.bb[up]);
-      real w_a = relax_a, w_b = relax_b;
-      if (checked && is_wall(q)) w_a = at_wall(w_a, q);
-      if (checked && is_wall(q + 1)) w_b = at_wall(w_b, q + 1);
-      if (from_zero && h <= 2) now_a[h - 1] = w_a * sum_a, now_b[h - 1] = w_b * sum_b; /* the old values are 0, too */
-      else now_a[h - 1] = keep * v.a[c] + w_a * sum_a, now_b[h - 1] = keep * v.bb[c] + w_b * sum_b;
+      real by_a = inverse_a, by_b = inverse_b;
+      if (checked && is_wall(q)) by_a = at_wall(by_a, q);
+      if (checked && is_wall(q + 1)) by_b = at_wall(by_b, q + 1);
+      const real w = s.weight[h - 1]; /* values that do not exist are 0 and stay 0 */
+      if (from_zero && h <= 2) now_a[h - 1] = w * (by_a * sum_a), now_b[h - 1] = w * (by_b * sum_b); /* the old values are 0, too */
+      else now_a[h - 1] = v.a[c] + w * (by_a * sum_a - v.a[c]), now_b[h - 1] = v.bb[c] + w * (by_b * sum_b - v.bb[c]);
     }
 #pragma unroll
     for (int h = 1; h <= HALF_SWEEPS; h++) {
@@ -336,7 +336,7 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
         value[d][0] = (self_contained ? row0.exists : row0.mine) ? of_0 : (scalar)0;
         value[d][1] = (self_contained ? row1.exists : row1.mine) ? of_1 : (scalar)0;
         rhs[d][0] = row0.mine ? rows[0] : (scalar)0, rhs[d][1] = row1.mine ? rows[THREADS] : (scalar)0;
-        if (checked && is_wall(q)) more[d] = s.omega * more_at(q);
+        if (checked && is_wall(q)) more[d] = more_at(q);
       }
       if (updates) {
         const int mine[2] = {row0.mine, row1.mine}, there = p + update_gap(o, j, first + q);
@@ -373,9 +373,9 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
   template <int checked> __device__ __forceinline__ void relax_ring(int T, int t, scalar rhs)
   {
     const int q = 2 * T - 1 + ring_parity, c = (2 * t - 1 + SLOTS) % SLOTS;
-    real w = ring_relax;
-    if (checked && is_wall(q)) w = at_wall(w, q);
-    (c < SLOTS - 2 ? ring_put : ring_wrapped)[c * PLANE] = w * rhs;
+    real by = ring_inverse;
+    if (checked && is_wall(q)) by = at_wall(by, q);
+    (c < SLOTS - 2 ? ring_put : ring_wrapped)[c * PLANE] = s.weight[0] * (by * rhs);
   }
 
   template <int checked>

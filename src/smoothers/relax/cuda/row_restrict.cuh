@@ -33,24 +33,23 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALF_SWEEPS
   const real inner = gmg_at(s.diag[2], 1), more_low = gmg_at(s.diag[2], 0) - inner,
              more_high = gmg_at(s.diag[2], s.n[2] - 1) - inner;
   const real wall_term = gmg_at(s.diag[1], 0) + s.shift + inner;
-  row_weights<COLS + 1> weights;
+  row_inverses<COLS + 1> by;
   gmg_cells diag;
-  weights.walls = walls;
+  by.walls = walls;
 #pragma unroll
   for (int c = 0; c < COLS; c++) {
     diag.at[c] = gmg_at(s.diag[0], b.x.has(c) ? b.x.at(c) : 0) + wall_term;
-    weights.keep.at[c] = 1 - s.omega; /* values that are not relaxed are 0 */
-    weights.relax.at[c] = b.x.has(c) ? s.omega / diag.at[c] : (real)0;
-    walls[0][c][me] = b.x.has(c) ? s.omega / (diag.at[c] + more_low) : (real)0;
-    walls[1][c][me] = b.x.has(c) ? s.omega / (diag.at[c] + more_high) : (real)0;
+    by.inverse.at[c] = b.x.has(c) ? 1 / diag.at[c] : (real)0; /* values that are not relaxed are 0 */
+    walls[0][c][me] = b.x.has(c) ? 1 / (diag.at[c] + more_low) : (real)0;
+    walls[1][c][me] = b.x.has(c) ? 1 / (diag.at[c] + more_high) : (real)0;
   }
   /* the fifth column: before those of the first lane, or after those of the last */
   const int outer = lane == 0 ? b.begin_x - MARGIN : b.end_x + MARGIN - 1, is_last = b.i == b.end_x;
   const int has_outer = fifth && (lane == 0 || is_last) && gmg_index_exists(outer, s.n[0], s.ends[0]);
   const int outer_column = has_outer ? gmg_wrap_once(outer, s.n[0], s.ends[0]) : 0;
-  const real outer_diag = gmg_at(s.diag[0], outer_column) + wall_term, outer_relax = has_outer ? s.omega / outer_diag : (real)0;
-  walls[0][COLS][me] = has_outer ? s.omega / (outer_diag + more_low) : (real)0;
-  walls[1][COLS][me] = has_outer ? s.omega / (outer_diag + more_high) : (real)0;
+  const real outer_diag = gmg_at(s.diag[0], outer_column) + wall_term, outer_inverse = has_outer ? 1 / outer_diag : (real)0;
+  walls[0][COLS][me] = has_outer ? 1 / (outer_diag + more_low) : (real)0;
+  walls[1][COLS][me] = has_outer ? 1 / (outer_diag + more_high) : (real)0;
   gmg_row_restriction g = gmg_row_restriction_of(maps, b.i / 2, b.x.own_pairs());
 
   gmg_cells u[SLOTS], rhs[SLOTS];
@@ -77,9 +76,10 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALF_SWEEPS
     if (checked) load_row((t + AHEAD) % SLOTS, q + AHEAD);
     else load((t + AHEAD) % SLOTS, 1, b.plain_row_offset(s, q + AHEAD));
     u[t] = {};
-    half_sweeps<HALF_SWEEPS, checked>(s, b, weights, u, rhs, t, t % 2, q, [&](int h, int row, int wall) {
+    half_sweeps<HALF_SWEEPS, checked>(s, b, by, u, rhs, t, t % 2, q, [&](int h, int row, int wall) {
       if (!fifth || h != 2) return row_end{0, 0};
-      return row_end{t % 2 ? is_last : lane == 0, outer_rhs[row] * (checked && wall >= 0 ? walls[wall][COLS][me] : outer_relax)};
+      const real inverse = checked && wall >= 0 ? walls[wall][COLS][me] : outer_inverse;
+      return row_end{t % 2 ? is_last : lane == 0, s.weight[0] * (outer_rhs[row] * inverse)};
     });
     const int done = q - HALF_SWEEPS, p = done - 1;
     if (!checked || (done >= MARGIN && done < b.own + MARGIN))
@@ -101,15 +101,14 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, row_shape<HALF_SWEEPS
 
 /* The downward leg in one pass. Returns 0 if it does not apply. Blocks must contain both fine rows of every coarse row. */
 template <int HALF_SWEEPS>
-static inline int rows_restrict(const gmg_exec *e, const gmg_operator *A, const gmg_blocks *b, double omega, const gmg_map map[3],
-                                const void *f, void *u, void *coarse)
+static inline int rows_restrict(const gmg_exec *e, const gmg_operator *A, const uniform_level &x, const gmg_blocks *b,
+                                const gmg_map map[3], const void *f, void *u, void *coarse)
 {
   if (A->dim != 2 || !b->total || A->n[0] % 2 || A->n[1] % 2 || (b->shape[1] % 2 && b->count[1] > 1)) return 0;
   if (A->n[0] < 8 || A->n[1] < 8) return 0; /* so that a block wraps around an axis at most once */
   for (int a = 0; a < 2; a++)
     if ((map[a].pairs != GMG_PAIRS_ADJOINT && map[a].pairs != GMG_PAIRS_AVERAGE) || 2 * (size_t)map[a].rows != A->n[a]) return 0;
   const int whole = gmg_has_whole_rows(A->n[0], f, u, coarse);
-  const uniform_level x = uniform_level_of(A, b, NULL, omega, 0);
   const pitches coarse_at = pitches_of(gmg_layout_of_rows(map), 2);
   gmg_launch(e, "rows", whole ? row_kernel_restrict<HALF_SWEEPS, 1> : row_kernel_restrict<HALF_SWEEPS, 0>,
              gmg_warp_shape(b->total), x, gmg_pair_maps_of(map), first_unknown(x.layout, f), first_unknown(x.layout, u),

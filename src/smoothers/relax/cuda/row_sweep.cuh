@@ -97,10 +97,9 @@ template <class shape> struct row_block {
   }
 };
 
-/* Weights of a lane's columns: keep, for u, and relax, for the sum of the row. Rows at walls have other weights, in shared
-   memory. */
-template <int columns> struct row_weights {
-  gmg_cells keep, relax;
+/* 1 / diagonal of a lane's columns, and 1 or 0: whether they are relaxed. Rows at walls have other diagonals, in shared memory. */
+template <int columns> struct row_inverses {
+  gmg_cells relaxed, inverse;
   real (*walls)[columns][32 * BLOCK_WARPS];
 };
 
@@ -128,11 +127,11 @@ typedef struct {
   scalar value;
 } row_end;
 
-/* Relaxes the cells of one colour in a row: the odd or the even ones. */
-template <int odd>
+/* Relaxes the cells of one colour in a row: the odd or the even ones. all: all of them are relaxed, or are 0. */
+template <int odd, int all>
 static __device__ __forceinline__ void relax_row(const uniform_level &s, gmg_cells &row, const gmg_cells &below,
-                                                 const gmg_cells &above, const gmg_cells &f, const gmg_cells &keep,
-                                                 const gmg_cells &relax, row_end end)
+                                                 const gmg_cells &above, const gmg_cells &f, const gmg_cells &relaxed,
+                                                 const gmg_cells &inverse, real weight, row_end end)
 {
   const scalar next = odd ? __shfl_down_sync(~0u, row.at[0], 1) : __shfl_up_sync(~0u, row.at[LANE_COLS - 1], 1);
   const scalar beside = end.there ? end.value : next;
@@ -140,15 +139,15 @@ static __device__ __forceinline__ void relax_row(const uniform_level &s, gmg_cel
   for (int c = odd; c < LANE_COLS; c += 2) {
     const scalar left = c > 0 ? row.at[c - 1] : beside, right = c + 1 < LANE_COLS ? row.at[c + 1] : beside;
     const scalar sum = f.at[c] + s.coupling[0] * (left + right) + s.coupling[2] * (below.at[c] + above.at[c]);
-    row.at[c] = keep.at[c] * row.at[c] + relax.at[c] * sum;
+    row.at[c] += weight * (inverse.at[c] * sum - (all ? row.at[c] : relaxed.at[c] * row.at[c]));
   }
 }
 
 /* The half sweeps of step t, which has loaded row q. end_of(h, slot, wall): the value beside the lane's columns; wall: -1, or an
-   index of the weights' walls. */
+   index of the walls of `by`. */
 template <int HALF_SWEEPS, int checked, class shape, int SLOTS, int columns, class End>
 static __device__ __forceinline__ void half_sweeps(const uniform_level &s, const row_block<shape> &b,
-                                                   const row_weights<columns> &weights, gmg_cells (&u)[SLOTS],
+                                                   const row_inverses<columns> &by, gmg_cells (&u)[SLOTS],
                                                    const gmg_cells (&rhs)[SLOTS], int t, int odd, int q, End end_of)
 {
 #pragma unroll
@@ -156,12 +155,14 @@ static __device__ __forceinline__ void half_sweeps(const uniform_level &s, const
     const int row = (t - h + SLOTS) % SLOTS, above = (row + 1) % SLOTS, below = (row + SLOTS - 1) % SLOTS, p = q - h;
     if (checked && (p < b.low || p >= b.top)) continue;
     const int wall = !checked || (p != b.wall_low && p != b.wall_high) ? -1 : p == b.wall_high;
-    gmg_cells w = weights.relax;
+    gmg_cells inverse = by.inverse;
     if (checked && wall >= 0)
 #pragma unroll
-      for (int c = 0; c < LANE_COLS; c++) w.at[c] = weights.walls[wall][c][threadIdx.x];
-    if (odd) relax_row<1>(s, u[row], u[below], u[above], rhs[row], weights.keep, w, end_of(h, row, wall));
-    else relax_row<0>(s, u[row], u[below], u[above], rhs[row], weights.keep, w, end_of(h, row, wall));
+      for (int c = 0; c < LANE_COLS; c++) inverse.at[c] = by.walls[wall][c][threadIdx.x];
+    constexpr int all = shape::restricts;
+    const real w = s.weight[h - 1];
+    if (odd) relax_row<1, all>(s, u[row], u[below], u[above], rhs[row], by.relaxed, inverse, w, end_of(h, row, wall));
+    else relax_row<0, all>(s, u[row], u[below], u[above], rhs[row], by.relaxed, inverse, w, end_of(h, row, wall));
   }
 }
 
@@ -236,16 +237,16 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
   const int first = b.first, own = b.own;
   const real inner = gmg_at(s.diag[2], 1), wall_term = gmg_at(s.diag[1], 0) + s.shift;
   const double scale = updates ? update_scale(o) : 0;
-  row_weights<COLS> weights;
-  weights.walls = walls;
+  row_inverses<COLS> by;
+  by.walls = walls;
 #pragma unroll
   for (int c = 0; c < COLS; c++) {
     const int relaxed = b.x.has(c) && b.i + c > b.begin_x - MARGIN && b.i + c < b.end_x + MARGIN - 1;
     const real diag = gmg_at(s.diag[0], b.x.has(c) ? b.x.at(c) : 0) + wall_term;
-    weights.keep.at[c] = relaxed ? 1 - s.omega : (real)1;
-    weights.relax.at[c] = relaxed ? s.omega / (diag + inner) : (real)0;
-    walls[0][c][me] = relaxed ? s.omega / (diag + gmg_at(s.diag[2], 0)) : (real)0;
-    walls[1][c][me] = relaxed ? s.omega / (diag + gmg_at(s.diag[2], s.n[2] - 1)) : (real)0;
+    by.relaxed.at[c] = relaxed ? (real)1 : (real)0;
+    by.inverse.at[c] = relaxed ? 1 / (diag + inner) : (real)0;
+    walls[0][c][me] = relaxed ? 1 / (diag + gmg_at(s.diag[2], 0)) : (real)0;
+    walls[1][c][me] = relaxed ? 1 / (diag + gmg_at(s.diag[2], s.n[2] - 1)) : (real)0;
   }
   row_prolongation<SLOTS> correction;
   if (prolongs) correction.begin(o, b);
@@ -282,7 +283,7 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
     if (checked) load_row((t + AHEAD) % SLOTS, q + AHEAD);
     else load((t + AHEAD) % SLOTS, 1, b.plain_row_offset(s, q + AHEAD));
     if (prolongs) correction.template add<checked>(s, o, b, t, q, u[t]);
-    half_sweeps<HALF_SWEEPS, checked>(s, b, weights, u, rhs, t, (t + reversed) % 2, q, [](int, int, int) { return row_end{0, 0}; });
+    half_sweeps<HALF_SWEEPS, checked>(s, b, by, u, rhs, t, (t + reversed) % 2, q, [](int, int, int) { return row_end{0, 0}; });
 
     /* write back row p, which is done */
     const int p = q - HALF_SWEEPS, row = b.plain_row_offset(s, p);
@@ -363,8 +364,8 @@ static inline void rows_sweep(const gmg_exec *e, const gmg_operator *A, const un
 /* One pass of HALF_SWEEPS half sweeps that updates another field, and adds a coarse correction if there is one. Returns 0 if the
    correction cannot be interpolated in pairs. */
 template <int HALF_SWEEPS>
-static inline int rows_update(const gmg_exec *e, const gmg_operator *A, const gmg_blocks *b, double omega, int reversed,
-                              const void *f, const void *u, const gmg_update_target *to)
+static inline int rows_update(const gmg_exec *e, const gmg_operator *A, const uniform_level &x, const void *f, const void *u,
+                              const gmg_update_target *to)
 {
   constexpr int KIND = PASS_PROLONG | PASS_UPDATE;
   static row_pass *const plain[] = {row_kernel<HALF_SWEEPS, PASS_UPDATE, 0, 0>, row_kernel<HALF_SWEEPS, PASS_UPDATE, 0, 1>};
@@ -375,11 +376,10 @@ static inline int rows_update(const gmg_exec *e, const gmg_operator *A, const gm
   if (!update_has_offsets(to)) return 0;
   for (int a = 0; to->coarse && a < 2; a++)
     if (map[a].pairs != GMG_PAIRS_LINEAR) return 0;
-  const uniform_level x = uniform_level_of(A, b, NULL, omega, reversed);
   update_output o = update_of(to, A);
   o.x += x.layout.first;
-  gmg_launch(e, "rows", to->coarse ? with_correction[reversed][whole] : plain[whole], gmg_warp_shape(b->total), x,
-             (unsigned)b->total, first_unknown(x.layout, f), first_unknown(x.layout, u), nullptr, nullptr, o);
+  gmg_launch(e, "rows", to->coarse ? with_correction[x.reversed][whole] : plain[whole], gmg_warp_shape(x.total), x,
+             x.total, first_unknown(x.layout, f), first_unknown(x.layout, u), nullptr, nullptr, o);
   return 1;
 }
 #endif

@@ -12,7 +12,7 @@
    memory a column is contiguous, and plane p is stored at p + e, so a relaxation reads at c from fixed pointers. Columns are an odd
    number of reals apart, which avoids bank conflicts within a line.
 
-   A row is stored multiplied by weight / diagonal, so a relaxation is a sum of products. Constant couplings across the column are
+   A row is stored divided by its diagonal, so a relaxation is a sum of products. Constant couplings across the column are
    four numbers per column. With coefficients on faces they are four numbers per unknown, in shared memory, each read only by its
    own thread. In registers they would halve the tiles, and smaller tiles load more shared unknowns (32 x 8 x 14 relaxed for 30 x 6
    x 12 own: 1.66 times). */
@@ -48,7 +48,7 @@ struct tile_level : block_level {
   int margin[3];
   int pitch, column;  /* pitch: columns of a line of the tile; column: reals of a column */
   const void *lo[3], *hi[3], *lo_diag[3], *hi_diag[3], *face[3], *sigma;
-  real shift, omega;
+  real shift, weight[GMG_HALF_SWEEPS];
   int sweeps, extra;  /* extra: additional sweeps for a block at a seam */
 };
 
@@ -108,7 +108,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
 
   /* loads issued together: the column, its coefficients, and what follows */
   scalar u[HIGH], rhs[HIGH];
-  real share[HIGH], keep[HIGH], zlo[HIGH], zhi[HIGH], lo[2], hi[2], lo_diag[2], hi_diag[2];
+  real share[HIGH], weight[HIGH], zlo[HIGH], zhi[HIGH], lo[2], hi[2], lo_diag[2], hi_diag[2];
   const unsigned fetched = from ? present : 0;
   unsigned k = gk, known = relaxed;
 #pragma unroll
@@ -162,7 +162,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
   if (inside && first == 1) here[-1] = under;
   __syncthreads();
 
-  /* compute rows, times weight / diagonal */
+  /* compute rows, divided by their diagonals; with sigma every unknown has a weight of its own */
   const real *const x_face = (const real *)s.face[0], *const y_face = (const real *)s.face[1],
                     *const z_face = (const real *)s.face[2];
   const unsigned x_column = gmg_offset_32(s.face_at[0], gi, gj, 0);
@@ -199,8 +199,8 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
       }
       if (faces) r.lo[2] *= below[m], r.hi[2] *= beyond[m];
       r.diag += faces ? p.lo_diag * below[m] + p.hi_diag * beyond[m] : p.lo_diag;
-      const real inverse = tile_inverse(r.diag), weight = gmg_row_weight(3, kind, r, inverse, s.omega);
-      share[c] = weight * inverse, keep[c] = 1 - weight;
+      share[c] = tile_inverse(r.diag);
+      if (kind & GMG_SIGMA) weight[c] = gmg_row_weight(3, kind, r, share[c], s.weight[0]);
       rhs[c] *= share[c], zlo[c] = r.lo[2] * share[c], zhi[c] = r.hi[2] * share[c];
 #pragma unroll
       for (int a = 0; a < across && faces; a++) mine[c * across + a] = {r.lo[a] * share[c], r.hi[a] * share[c]};
@@ -214,6 +214,7 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
   for (int sweep = 0; sweep < sweeps; sweep++) {
 #pragma unroll
     for (int colour = 0; colour < step; colour++) {
+      const real w = s.weight[(sweep * step + colour) % GMG_HALF_SWEEPS];
       scalar now[HIGH];
       if (known) {
 #pragma unroll
@@ -226,8 +227,8 @@ static __device__ __forceinline__ void relax_tile(const tile_level &s, unsigned 
             const tile_pair py = faces ? mine[c * across + across - 1] : tile_pair{lo[across - 1], hi[across - 1]};
             sum += py.lo * front[c] + py.hi * back[c];
           }
-          const scalar rest = rhs[c] + zlo[c] * below + zhi[c] * above + (kind & GMG_SIGMA ? keep[c] : 1 - s.omega) * u[c];
-          now[c] = faces ? rest + sum : rest + share[c] * sum;
+          const scalar rest = rhs[c] - u[c] + zlo[c] * below + zhi[c] * above;
+          now[c] = u[c] + (kind & GMG_SIGMA ? weight[c] : w) * (faces ? rest + sum : rest + share[c] * sum);
         }
       }
       if (!coloured) __syncthreads(); /* all threads have read */

@@ -49,7 +49,7 @@ template <class shape, int KIND, int aligned, int special> struct packed_sweep {
   unsigned mirror_below, mirror_above; /* planes at a wall that mirrors */
   real inner, outer;
 
-  /* Values in registers, in a separate struct to help the compiler. u and f of the patch; weight / diagonal of the columns, inside
+  /* Values in registers, in a separate struct to help the compiler. u and f of the patch; 1 / diagonal of the columns, inside
      and in a plane at a wall. For each line of the patch: whether it exists, is relaxed, belongs to the block; index, offset. */
   struct packed_held {
     scalar u[CELLS], rhs[CELLS];
@@ -187,8 +187,8 @@ template <class shape, int KIND, int aligned, int special> struct packed_sweep {
     __pipeline_commit();
   }
 
-  /* Computes the weights. Returns the relaxed unknowns as bits: those of column (b, d) from bit (2 d + b) HIGH on. */
-  __device__ __forceinline__ unsigned make_weights(packed_held &v, const int column_relaxed[2])
+  /* Computes 1 / diagonal. Returns the relaxed unknowns as bits: those of column (b, d) from bit (2 d + b) HIGH on. */
+  __device__ __forceinline__ unsigned make_inverses(packed_held &v, const int column_relaxed[2])
   {
     const int low_wall = -first, high_wall = s.n[2] - 1 - first;
     wall = bit_range(0, HIGH, low_wall, low_wall) | bit_range(0, HIGH, high_wall, high_wall);
@@ -201,7 +201,7 @@ template <class shape, int KIND, int aligned, int special> struct packed_sweep {
 #pragma unroll
       for (int b = 0; b < 2; b++) {
         const real across = s.shift + gmg_at(s.diag[0], gi + (whole && b ? step : 0)) + gmg_at(s.diag[1], v.gj[d]);
-        v.inside[2 * d + b] = __fdividef(s.omega, across + inner), v.at_wall[2 * d + b] = __fdividef(s.omega, across + outer);
+        v.inside[2 * d + b] = __fdividef(1, across + inner), v.at_wall[2 * d + b] = __fdividef(1, across + outer);
         if (column_relaxed[b] && v.line_relaxed[d]) known |= relaxed << (2 * d + b) * HIGH;
       }
 #pragma unroll
@@ -230,9 +230,9 @@ template <class shape, int KIND, int aligned, int special> struct packed_sweep {
   }
 
   /* Relaxes the unknowns of a colour, for which b + d + c + colour is even. zeros_around: all neighbours are 0. */
-  template <int colour, int zeros_around> __device__ __forceinline__ void half_sweep(packed_held &v, unsigned known) const
+  template <int colour, int zeros_around>
+  __device__ __forceinline__ void half_sweep(packed_held &v, unsigned known, real weight) const
   {
-    const real keep = 1 - s.omega;
 #pragma unroll
     for (int c = 0; c < HIGH; c++)
 #pragma unroll
@@ -256,7 +256,7 @@ template <class shape, int KIND, int aligned, int special> struct packed_sweep {
           }
           sum += s.coupling[2] * (below + above);
         }
-        const scalar now = keep * v.u[j] + (wall & 1u << c ? v.at_wall[m] : v.inside[m]) * sum;
+        const scalar now = v.u[j] + weight * ((wall & 1u << c ? v.at_wall[m] : v.inside[m]) * sum - v.u[j]);
         if (known & 1u << j) {
           v.u[j] = now;
           if (!zeros_around) tile[j * ROOM] = now;
@@ -269,16 +269,17 @@ template <class shape, int KIND, int aligned, int special> struct packed_sweep {
     const int parity = (origin0 + origin1 + origin2 + s.reversed) & 1;
     int h = 0;
     if (from_zero) {
-      if (parity) half_sweep<1, 1>(v, known);
-      else half_sweep<0, 1>(v, known);
+      if (parity) half_sweep<1, 1>(v, known, s.weight[0]);
+      else half_sweep<0, 1>(v, known, s.weight[0]);
       h = 1;
     }
 #pragma unroll
     for (int j = 0; j < CELLS; j++) tile[j * ROOM] = v.u[j];
     __syncthreads();
     for (; h < 2 * sweeps; h++) {
-      if ((parity + h) & 1) half_sweep<1, 0>(v, known);
-      else half_sweep<0, 0>(v, known);
+      const real weight = s.weight[h % GMG_HALF_SWEEPS];
+      if ((parity + h) & 1) half_sweep<1, 0>(v, known, weight);
+      else half_sweep<0, 0>(v, known, weight);
       __syncthreads();
     }
   }
@@ -341,7 +342,7 @@ template <class shape, int KIND, int aligned, int special> struct packed_sweep {
     fetch(v, existing);
     if (prolongs) fetch_coarse();
     const double scale = updates && o.scale ? __ldg(o.scale) : 1;
-    const unsigned known = make_weights(v, column_relaxed);
+    const unsigned known = make_inverses(v, column_relaxed);
     if (prolongs) prolong(v, existing);
     relax(v, known);
     const unsigned stored = own_pairs(v);

@@ -30,7 +30,7 @@ typedef struct {
   int mirrors[3];              /* GMG_MIRRORS_BELOW, GMG_MIRRORS_ABOVE: walls behind which there are images */
   gmg_layout_32 layout;        /* layout of its fields */
   const void *diag[3];
-  real shift, coupling[3], omega;
+  real shift, coupling[3], weight[GMG_HALF_SWEEPS];
   int sweeps, extra, reversed; /* extra: additional sweeps for a block at an odd seam */
   int keeps_pairs;             /* shared memory has room for pairs of an update target */
   unsigned total;
