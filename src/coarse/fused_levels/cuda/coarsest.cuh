@@ -122,7 +122,7 @@ static __device__ __forceinline__ void solve_coarsest(const fused_state &s, cons
     solve_by_inverse(L, inverse + 1, f, u);
   } else if (rows) {
     own_pair own = load_pair<beyond_walls, rows>(L, tables, words, quads, 0, 1, memory);
-    relax<beyond_walls, rows>(load_level<0>(L, 0, 0), SWEEPS_WITHOUT_INVERSE, 1, own, step);
+    relax<beyond_walls, rows>(load_level<0>(L, tables, 0, 0), SWEEPS_WITHOUT_INVERSE, 1, own, step);
   } else {
     for (unsigned c = threadIdx.x; c < 2 * L.colour; c += THREADS) r[c] = 0; /* zeros around the direction */
     __syncthreads();

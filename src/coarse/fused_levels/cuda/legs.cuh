@@ -55,7 +55,7 @@ static __device__ __forceinline__ void presmooth_restrict(const fused_state &s, 
                                                           unsigned *step)
 {
   const small_level &L = s.level[l], &C = s.level[l + 1];
-  const own_level now = load_level<shared>(L, 0, 0);
+  const own_level now = load_level<shared>(L, tables, 0, 0);
   const int fresh = from_zero && begins_fresh(beyond_walls, &L);
   own_pair own = load_pair<beyond_walls, rows>(L, tables, words, quads, 0, fresh, memory);
   relax<beyond_walls, rows>(now, L.pre, fresh, own, step);
@@ -171,7 +171,7 @@ static __device__ __forceinline__ void prolong_postsmooth(const fused_state &s, 
                                                           const real_quad *quads, scalar *memory, unsigned *step)
 {
   const small_level &L = s.level[l], &C = s.level[l + 1];
-  const own_level now = load_level<shared>(L, 1, s.reversed);
+  const own_level now = load_level<shared>(L, tables, 1, s.reversed);
   own_pair own = load_pair<beyond_walls, rows>(L, tables, words, quads, s.reversed, 0, memory);
   const coarse_planes from = gather_planes<beyond_walls>(L, C, tables, memory + C.u, memory + s.r);
   if (own.busy) {

@@ -78,8 +78,6 @@ static void shape(small_level *L, const gmg_bottom_level *from, const int axis[3
     L->n[a] = (int)A->n[axis[a]], L->coupling[a] = (real)A->coupling[axis[a]], L->ends[a] = ends_of(from, axis[a]);
     L->volume *= L->n[a] - 0.5 * (!!(L->ends[a] & GMG_MIRRORS_BELOW) + !!(L->ends[a] & GMG_MIRRORS_ABOVE));
   }
-  for (int leg = 0; leg < 2; leg++)
-    for (int h = 0; h < GMG_HALF_SWEEPS; h++) L->weight[leg][h] = (float)from->weight[leg][h];
   L->half = (L->n[0] + 1) / 2;
   L->line = L->n[1] > 1 ? L->half : 0;
   L->plane = L->half * (L->n[1] > 1 ? L->n[1] + 2 : 1);
@@ -161,6 +159,7 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks, int exact)
     if (l < last && (has_seam(*L, 0) | has_seam(*L, 1) | has_seam(*L, 2))) s.beyond_walls = SEAMS;
     s.at[l] = gmg_layout_32_of(gmg_layout_of(from->A));
     if (s.swapped) s.at[l].rows = 1; /* rows are treated as planes */
+    L->weights = take(&s, 2 * GMG_HALF_SWEEPS, sizeof(real));
     L->inverse = take(&s, DIAGONAL_CLASSES, sizeof(real)), L->diag = take(&s, DIAGONAL_CLASSES, sizeof(real));
     L->around = take(&s, DIAGONAL_CLASSES / 3, sizeof(line_neighbours));
     if (l < last) {
@@ -346,7 +345,9 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
     const gmg_bottom_level *L = &p->level[l];
     gmg_maps restrict_ = {}, prolong = {}; /* axes in the kernel's order */
     for (int a = 0; a < 3; a++) restrict_.m[a] = L->restrict_[axis[a]], prolong.m[a] = L->prolong[axis[a]];
-    gmg_launch(e, "small levels", prepare_kernel, grid, *L->A, s->level[l], restrict_, prolong, s->swapped, s->has_rows,
+    leg_weights weights;
+    for (int w = 0; w < 2 * GMG_HALF_SWEEPS; w++) weights.of[w] = (real)L->weight[w / GMG_HALF_SWEEPS][w % GMG_HALF_SWEEPS];
+    gmg_launch(e, "small levels", prepare_kernel, grid, *L->A, s->level[l], restrict_, prolong, weights, s->swapped, s->has_rows,
                l < last, (real *)tables, (unsigned *)(tables + s->bytes), s->pairs);
     if (s->has_rows)
       gmg_launch(e, "small levels", GMG_BY_KIND(L->A, rows_kernel), grid, *L->A, s->level[l], gmg_maps_of(L->prolong), s->swapped,

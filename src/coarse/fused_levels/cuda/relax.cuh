@@ -42,11 +42,14 @@ typedef struct {
   unsigned late;        /* bytes that arrive after the last step */
 } own_level;
 
-template <int shared> static __device__ __forceinline__ own_level load_level(const small_level &L, int leg, int first)
+/* leg: 0: before the correction, 1: after it */
+template <int shared>
+static __device__ __forceinline__ own_level load_level(const small_level &L, const real *tables, int leg, int first)
 {
+  const real *const weight = tables + L.weights + leg * GMG_HALF_SWEEPS;
   const own_planes &own = planes_of_level[L.number];
   return {in_register(L.coupling[0]), in_register(L.coupling[1]), in_register(L.coupling[2]),
-          {L.weight[leg][0], L.weight[leg][1], L.weight[leg][2], L.weight[leg][3]},
+          {weight[0], weight[1], weight[2], weight[3]},
           L.line,        in_register(L.plane),       shared || in_register(is_shared<0>(L)), L.half,
           {own.incoming[first], own.incoming[1 - first]}, own.late[1 - first]};
 }

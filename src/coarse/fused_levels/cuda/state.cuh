@@ -77,7 +77,8 @@ typedef struct {
   unsigned colour, inner;    /* strides from colour to colour: in u; in f and in a residual */
   float per_half, per_lines; /* 1 / half, 1 / lines of a plane */
   real coupling[3];
-  float weight[2][GMG_HALF_SWEEPS]; /* of half sweeps, before and after the correction */
+  int weights;               /* position of [2][GMG_HALF_SWEEPS] numbers in the tables: weights of half sweeps, before and after the
+                                correction */
   unsigned words;            /* position of the level's pair words (see CLASS in pairs.cuh) among those of the block */
   int inverse, diag;         /* positions of [DIAGONAL_CLASSES] numbers in the tables: 1 / diagonal; diagonal */
   int around;                /* position of [DIAGONAL_CLASSES / 3] line_neighbours in the tables */

@@ -50,9 +50,15 @@ static __device__ int step_along(const small_level &L, int a, int side, int abov
   return ends & (above ? GMG_MIRRORS_ABOVE : GMG_MIRRORS_BELOW) ? -step : wraps ? -(L.n[a] - 1) * step : step;
 }
 
-/* Writes the pair words, the diagonals and the neighbours of lines of a level and, unless it is the coarsest, its maps. */
-static __global__ void prepare_kernel(gmg_operator A, small_level L, gmg_maps restrict_, gmg_maps prolong, int swapped,
-                                      int has_rows, int transfers, real *tables, unsigned *words, unsigned stride)
+/* small_level::weights */
+typedef struct {
+  real of[2 * GMG_HALF_SWEEPS];
+} leg_weights;
+
+/* Writes the pair words, the weights, the diagonals and the neighbours of lines of a level and, unless it is the coarsest, its
+   maps. */
+static __global__ void prepare_kernel(gmg_operator A, small_level L, gmg_maps restrict_, gmg_maps prolong, leg_weights weights,
+                                      int swapped, int has_rows, int transfers, real *tables, unsigned *words, unsigned stride)
 {
   __shared__ own_planes own;
   words += blockIdx.x * stride;
@@ -71,6 +77,7 @@ static __global__ void prepare_kernel(gmg_operator A, small_level L, gmg_maps re
     const real diag = diagonal(A, swapped, at[0], at[1], at[2]);
     tables[L.diag + threadIdx.x] = diag, tables[L.inverse + threadIdx.x] = 1 / diag;
   }
+  if (threadIdx.x < 2 * GMG_HALF_SWEEPS) tables[L.weights + threadIdx.x] = weights.of[threadIdx.x];
   if (threadIdx.x < DIAGONAL_CLASSES / 3) {
     const int line = (int)threadIdx.x % 3, plane = (int)threadIdx.x / 3;
     ((line_neighbours *)tables)[L.around + threadIdx.x] = make_int4(step_along(L, 1, line, 0), step_along(L, 1, line, 1),
