@@ -138,8 +138,7 @@ typedef enum { GMG_BACKEND_HOST, GMG_BACKEND_CUDA } gmg_backend;
 struct gmg_smoother {
   const char *name;                                                  /**< Used in messages and reports. */
   unsigned (*traits)(const gmg_params *params, int threads);         /**< GMG_SMOOTHER_* bits. NULL: none. */
-  double (*weight)(const gmg_operator *A, const gmg_params *params); /**< Weight on a level, for gmg_plan(): the mean of
-                                                                             several. May be NULL. */
+  double (*weight)(const gmg_operator *A, const gmg_params *params); /**< Mean weight on a level, for gmg_plan(). May be NULL. */
   const gmg_smoother_ops *ops[2][2];                                 /**< [gmg_backend][gmg_type]. NULL: not available. */
 };
 
