@@ -345,8 +345,8 @@ typedef struct gmg_level_plan {
   size_t cells;    /**< Total number of unknowns, n[0] n[1] n[2]. */
   double h[3];     /**< Mesh width. */
   int coarsened[3];/**< 1 if the next level is coarser along this axis. */
-  double omega;    /**< Weight that the smoother will use, or the mean of several. 0 on the coarsest level, and for smoothers without
-                        a weight. */
+  double omega;    /**< Weight that the smoother will use, or the mean of several. 0 on the coarsest level, and for smoothers
+                        without a weight. */
   double factor;   /**< Two-grid convergence factor predicted by local Fourier analysis, or NaN. A V cycle is somewhat slower. For
                         "async" it is a lower bound, because every local sweep counts as a global one. */
 } gmg_level_plan;

@@ -60,45 +60,53 @@ static restriction_kind restriction_of(const gmg_operator *A)
   return A->centering == GMG_VERTEX ? FULL_WEIGHTING : A->restricts_by_adjoint ? ADJOINT : AVERAGING;
 }
 
+/* The maximum of the over-correction with a shift, whose share of the diagonal is s: coarse grids then correct too much, by more,
+   the larger the share. docs/weights.md has the measurements. */
+typedef struct {
+  double most, root, linear, least;
+} shift_rule;
+
+static double shifted(double s, const shift_rule *r) { return fmax(r->least, r->most - r->root * sqrt(s) - r->linear * s); }
+
 /* Best weights of half sweeps together with over-correction, for 1 and 2 sweeps, by kind of restriction, where 2 or 3 axes are
    coarsened and none is not; then by whether some axis has an odd number of intervals. Zeros: no factor is known that is better
    than 1. */
 typedef struct {
-  double walls, mirrors, shifted; /* factor where no wall gives the normal derivative, where every axis has such a wall, and with a
-                                     very small shift at most */
+  double walls, mirrors; /* factor where no wall gives the normal derivative, and where every axis has such a wall */
+  shift_rule shifted;    /* its maximum with a shift */
   double weight[2][2][GMG_HALF_SWEEPS]; /* of the finest level, and of others; of the downward leg, and of the upward leg */
 } over_corrected;
 
 #define BOTH(...) {__VA_ARGS__, __VA_ARGS__} /* even and odd */
 #define SWEEP(red, black) {red, black, red, black}
 static const over_corrected over[2][RESTRICTION_KINDS][2][2] = {
-    {[FULL_WEIGHTING] = {BOTH({1.001, 1.015, 0.998,
+    {[FULL_WEIGHTING] = {BOTH({1.001, 1.015, {0.998, 0.4, 0, 0.75},
                                {{SWEEP(1.100, 1.188), SWEEP(1.087, 1.125)}, {SWEEP(1.529, 1.361), SWEEP(0.968, 1.021)}}}),
-                         BOTH({0.983, 0.998, 0.985,
+                         BOTH({0.983, 0.998, {0.985, 0.4, 0, 0.75},
                                {{SWEEP(1.284, 1.142), SWEEP(1.194, 1.079)}, {SWEEP(1.329, 1.361), SWEEP(1.279, 1.312)}}})},
      [AVERAGING] = {{{0}},
-                    BOTH({1.087, 1.074, 1.080,
+                    BOTH({1.087, 1.074, {1.080, 0.4, 0, 0.75},
                           {{SWEEP(1.317, 1.098), SWEEP(1.135, 1.035)}, {SWEEP(1.618, 1.050), SWEEP(1.116, 1.740)}}})},
-     [ADJOINT] = {BOTH({1.054, 1.042, 1.005,
+     [ADJOINT] = {BOTH({1.054, 1.042, {1.005, 0.4, 0, 0.75},
                         {{SWEEP(1.184, 1.173), SWEEP(1.119, 1.096)}, {SWEEP(1.193, 1.197), SWEEP(1.271, 1.235)}}}),
                   {{0}}}},
-    {[FULL_WEIGHTING] = {BOTH({1.025, 1.027, 1.016,
+    {[FULL_WEIGHTING] = {BOTH({1.025, 1.027, {1.016, 0.16, 0.62, 0.75},
                                {{{1.725, 1.707, 1.144, 1.238}, {1.058, 1.394, 0.978, 0.972}},
                                 {{1.607, 1.012, 1.686, 0.893}, {1.216, 1.285, 1.693, 1.749}}}}),
-                         {{1.047, 1.048, 1.044,
+                         {{1.047, 1.048, {1.044, 0.38, 0, 0.75},
                            {{{1.728, 1.264, 1.109, 1.274}, {1.243, 1.030, 1.122, 0.781}},
                             {{1.595, 1.075, 1.748, 0.792}, {1.748, 1.397, 1.750, 1.748}}}},
-                          {1.062, 1.047, 1.046,
+                          {1.062, 1.047, {1.046, 0.38, 0, 0.75},
                            {{{1.744, 1.288, 1.107, 1.538}, {1.173, 1.226, 1.069, 0.955}},
                             {{1.349, 1.412, 1.563, 1.009}, {1.433, 1.219, 1.429, 1.637}}}}}},
      [AVERAGING] = {{{0}},
-                    {{1.043, 1.038, 1.044,
+                    {{1.043, 1.038, {1.044, 0.16, 0.62, 0.75},
                       {{{1.530, 1.010, 1.247, 1.034}, {1.402, 1.278, 1.051, 0.978}},
                        {{1.235, 0.922, 1.750, 0.802}, {1.749, 1.384, 1.750, 1.736}}}},
-                     {1.044, 1.038, 1.044,
+                     {1.044, 1.038, {1.044, 0.16, 0.62, 0.75},
                       {{{1.750, 0.957, 1.189, 1.172}, {1.293, 1.213, 1.103, 0.891}},
                        {{1.244, 0.844, 1.743, 0.819}, {1.636, 1.335, 1.747, 1.696}}}}}},
-     [ADJOINT] = {BOTH({1.023, 1.019, 0.997,
+     [ADJOINT] = {BOTH({1.023, 1.019, {0.997, 0.16, 0.62, 0.75},
                         {{{1.723, 1.238, 1.156, 1.330}, {1.182, 1.362, 1.060, 0.958}},
                          {{1.455, 1.136, 1.474, 0.984}, {1.709, 1.176, 1.693, 1.487}}}}),
                   {{0}}}}};
@@ -130,35 +138,24 @@ static const over_corrected *best_of(const gmg_operator *A, int sweeps)
   return best->walls > 0 ? best : NULL;
 }
 
-/* c with a shift, whose share of the diagonal is s: coarse grids correct too much, by more, the larger the share. `most`: with a
-   very small shift. docs/weights.md has the table. */
-typedef struct {
-  double root, linear, least;
-} shift_rule;
-
-static double shifted(double most, double s, const shift_rule *r)
-{
-  return fmax(r->least, most - r->root * sqrt(s) - r->linear * s);
-}
-
 /* mirrored: the share of axes with a wall that gives the normal derivative. If only some axes are coarsened, coarse grids correct
    too much, whatever the walls. */
 double gmg_over_correction_red_black(const gmg_operator *A, int sweeps, double mirrored)
 {
-  static const shift_rule rules[2] = {{0.4, 0, 0.75}, {0.16, 0.62, 0.75}}, rule_of_some = {0.36, 0, 0.85};
   static const struct {
-    double without, most;
-  } some[2] = {{0.96, 1.04}, {0.986, 1.018}};
+    double without;
+    shift_rule shifted;
+  } some[2] = {{0.96, {1.04, 0.36, 0, 0.85}}, {0.986, {1.018, 0.36, 0, 0.85}}};
   int all;
   double couplings;
   const int axes = coupled_axes(A, &all);
   if (axes < 2 || sweeps > 2) return 1;
   (void)strong_axes(A, &couplings);
-  if (!all) return fmin(some[sweeps - 1].without, shifted(some[sweeps - 1].most, 1 - couplings, &rule_of_some));
+  if (!all) return fmin(some[sweeps - 1].without, shifted(1 - couplings, &some[sweeps - 1].shifted));
   const over_corrected *best = best_of(A, sweeps);
   if (!best) return 1;
   const double without = best->walls + mirrored * (best->mirrors - best->walls);
-  return couplings == 1 ? without : fmin(without, shifted(best->shifted, 1 - couplings, &rules[sweeps - 1]));
+  return couplings == 1 ? without : fmin(without, shifted(1 - couplings, &best->shifted));
 }
 
 double gmg_over_correction(const gmg_operator *A, const gmg_params *p, double mirrored)
