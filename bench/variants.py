@@ -32,6 +32,7 @@ VARIANTS = {
     "async_planes_restrict": (ASYNC + "planes.cu", "presmooth_restrict", "to == u"),
     "async_planes_update": (ASYNC + "planes.cu", "postsmooth_update", "sizeof(real) == 4"),
     "async_planes_double_buffered": (ASYNC + "planes.cu", "double_buffered", ""),
+    "async_tiles_packed_double_buffered": (ASYNC + "tiles_packed.cu", "double_buffered", ""),
     "async_rows_restrict": (ASYNC + "rows.cu", "presmooth_restrict", ""),
     "async_rows_update": (ASYNC + "rows.cu", "postsmooth_update", ""),
     "red_black_line": (RED_BLACK + "line.cuh", "line_suits", ""),

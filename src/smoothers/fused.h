@@ -30,9 +30,9 @@ typedef struct gmg_fused_ops {
      nothing done, if it does not support the arguments. The caller may then call it again without the correction. */
   int (*postsmooth_update)(const gmg_smoother_level *level, void *state, const void *f, void *u, int steps, gmg_leg leg,
                            const gmg_update_target *to);
-  /* Whether u may alternate between two fields. presmooth_restrict() then writes u to the other field, and postsmooth_update()
-     writes it back with the coarse correction, so that prolongation needs no separate pass. 1 promises both, for the steps in the
-     level's parameters and for both starts. The restriction may then be a pass of its own. Called at create, after setup. */
+  /* Whether u alternates between two fields. presmooth_restrict() then writes u to the other field, and postsmooth_update() writes
+     it back. 1 promises the former for both starts, and the latter without the coarse correction; on a part of a level
+     (core/part.h) also with it. Both for the steps in the level's parameters. Called at create, after setup. */
   int (*double_buffered)(const gmg_smoother_level *level, const void *state, const gmg_map *prolong);
 } gmg_fused_ops;
 

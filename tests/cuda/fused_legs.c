@@ -211,40 +211,46 @@ static void rows_restrict(void **state)
 
 /* --- both legs, double buffered ----------------------------------------------------------------------------------------- */
 
+/* By the plane sweep, and in float also by packed tiles. */
 static void double_buffered_legs(void **state)
 {
   static const struct {
     shape shape;
     size_t block[3];
-    int can; /* whether blocks begin with a pair, and have enough rows */
-  } s[] = {{{3, {64, 44, 40}, GMG_CELL, "ddddnn"}, {30, 14, 20}, 1}, {{3, {60, 28, 36}, GMG_CELL, "pppppp"}, {30, 14, 18}, 1},
-           {{3, {46, 32, 64}, GMG_CELL, "ndrdpp"}, {26, 12, 32}, 1}, {{3, {30, 20, 32}, GMG_CELL, "dddddd"}, {30, 14, 32}, 1},
-           {{3, {40, 40, 100}, GMG_CELL, "ddppdn"}, {2, 8, 34}, 1},  {{3, {32, 38, 36}, GMG_CELL, "rnndpp"}, {30, 18, 10}, 1},
-           {{3, {40, 40, 100}, GMG_CELL, "ddppdn"}, {2, 4, 34}, 0},  {{3, {34, 30, 36}, GMG_CELL, "dddddd"}, {17, 14, 18}, 1},
-           {{3, {64, 44, 40}, GMG_CELL, "dddddd"}, {30, 14, 15}, 0}, {{3, {33, 28, 36}, GMG_CELL, "dddddd"}, {30, 14, 18}, 1},
-           {{2, {256, 64, 1}, GMG_CELL, "pppp"}, {60, 32, 1}, 0}};
+    int can[2]; /* in float, and in double: whether blocks begin with a pair, and have enough rows */
+  } s[] = {{{3, {64, 44, 40}, GMG_CELL, "ddddnn"}, {30, 14, 20}, {1, 1}}, {{3, {60, 28, 36}, GMG_CELL, "pppppp"}, {30, 14, 18}, {1, 1}},
+           {{3, {46, 32, 64}, GMG_CELL, "ndrdpp"}, {26, 12, 32}, {1, 1}}, {{3, {30, 20, 32}, GMG_CELL, "dddddd"}, {30, 14, 32}, {1, 1}},
+           {{3, {40, 40, 100}, GMG_CELL, "ddppdn"}, {2, 8, 34}, {1, 1}},  {{3, {32, 38, 36}, GMG_CELL, "rnndpp"}, {30, 18, 10}, {0, 1}},
+           {{3, {40, 40, 100}, GMG_CELL, "ddppdn"}, {2, 4, 34}, {0, 0}},  {{3, {34, 30, 36}, GMG_CELL, "dddddd"}, {17, 14, 18}, {1, 1}},
+           {{3, {64, 44, 40}, GMG_CELL, "dddddd"}, {30, 14, 15}, {0, 0}}, {{3, {33, 28, 36}, GMG_CELL, "dddddd"}, {30, 14, 18}, {1, 1}},
+           {{3, {64, 44, 40}, GMG_CELL, "dddnrd"}, {32, 24, 8}, {1, 0}},  {{3, {36, 28, 30}, GMG_CELL, "ppppnd"}, {16, 12, 6}, {1, 0}},
+           {{3, {37, 28, 30}, GMG_CELL, "ddddnd"}, {16, 12, 6}, {0, 0}},  {{3, {36, 28, 30}, GMG_CELL, "dddddd"}, {6, 7, 5}, {1, 0}},
+           {{2, {256, 64, 1}, GMG_CELL, "pppp"}, {60, 32, 1}, {0, 0}}};
   (void)state;
-  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++) {
-    const gmg_problem p = unit_cells(&s[g].shape);
-    if (!taken(unknowns(&p))) continue;
-    gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, p.dim == 2 ? 2 : 1, ROUND_ROBIN(orders, g), s[g].block[0], s[g].block[1], s[g].block[2]);
-    char name[100];
-    snprintf(name, sizeof name, "async, %zu x %zu x %zu, %s", p.n[0], p.n[1], p.n[2], s[g].shape.bc);
-    q.precision = GMG_PRECISION_SAME;
-    both fresh = begin_both(&p, &q, name);
-    q.deterministic = 1;
-    both stale = begin_both(&p, &q, name);
-    assert_true(stale.solver[DEVICE]->mg.legs[0] != &gmg_double_buffered_legs);
-    gmg_solver *const solvers[2] = {stale.solver[HOST], fresh.solver[DEVICE]};
-    double_buffered_legs_agree(name, solvers, s[g].can);
-    end_both(&fresh), end_both(&stale);
-  }
+  for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
+    for (int in_double = 0; in_double < 2; in_double++) {
+      gmg_problem p = unit_cells(&s[g].shape);
+      if (!taken(unknowns(&p))) continue;
+      const size_t *b = s[g].block;
+      gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, p.dim == 2 ? 2 : 1, ROUND_ROBIN(orders, g), b[0], b[1], b[2]);
+      char name[100];
+      snprintf(name, sizeof name, "async, %zu x %zu x %zu, %s, %s", p.n[0], p.n[1], p.n[2], s[g].shape.bc,
+               in_double ? "double" : "float");
+      p.type = in_double ? GMG_F64 : GMG_F32, q.precision = GMG_PRECISION_SAME;
+      both fresh = begin_both(&p, &q, name);
+      q.deterministic = 1;
+      both stale = begin_both(&p, &q, name);
+      assert_true(stale.solver[DEVICE]->mg.legs[0] != &gmg_double_buffered_legs);
+      gmg_solver *const solvers[2] = {stale.solver[HOST], fresh.solver[DEVICE]};
+      double_buffered_legs_agree(name, solvers, s[g].can[in_double]);
+      end_both(&fresh), end_both(&stale);
+    }
 }
 
-/* is_exact: the sweep is the same in every run. */
+/* is_exact: the sweep is the same in every run. high: extent of blocks along the last axis. */
 typedef struct {
   const char *name;
-  int is_exact;
+  int is_exact, high;
 } smoother_case;
 
 /* Solves of the same problem with double-buffered legs and with plain ones. The numbers of cycles agree, for async within one. In
@@ -260,7 +266,7 @@ static void with_and_without(const smoother_case *smoother, gmg_cycle_kind cycle
   char name[100];
   if (!taken(n)) return;
   q.smoother = gmg_smoother_by_name(smoother->name), q.cycle = cycle, q.fmg = fmg;
-  if (!exact) q.async.block[0] = 30, q.async.block[1] = 14, q.async.block[2] = 32;
+  if (!exact) q.async.block[0] = 30, q.async.block[1] = 14, q.async.block[2] = (size_t)smoother->high;
   q.precision = mixed ? GMG_PRECISION_MIXED : GMG_PRECISION_SAME, q.accel = accel, q.rtol = 1e-11;
   if (mixed) q.check_every = 3;
   snprintf(name, sizeof name, "%s, cycle %d, fmg %d, accel %d, mixed %d", smoother->name, cycle, fmg, accel, mixed);
@@ -282,14 +288,14 @@ static void with_and_without(const smoother_case *smoother, gmg_cycle_kind cycle
 
 static void solves_agree(void **state)
 {
-  static const smoother_case smoothers[] = {{"async", 0}, {"red_black", 1}};
+  static const smoother_case smoothers[] = {{"async", 0, 32}, {"async", 0, 8}, {"red_black", 1, 0}}; /* 8: packed tiles */
   static const gmg_accel accels[] = {GMG_ACCEL_NONE, GMG_ACCEL_FLEXIBLE_CG};
   (void)state;
-  for (int i = 0; i < 2; i++)
+  for (int i = 0; i < 3; i++)
     for (int k = 0; k < 2; k++)
       for (gmg_cycle_kind cycle = GMG_CYCLE_V; cycle <= GMG_CYCLE_F; cycle++)
         for (int fmg = 0; fmg < 2; fmg++)
-          for (int mixed = 0; mixed < 2 - k; mixed++)
+          for (int mixed = smoothers[i].high == 8; mixed < 2 - k; mixed++)
             with_and_without(&smoothers[i], cycle, fmg, accels[k], mixed);
 }
 

@@ -154,16 +154,22 @@ static const gmg_legs fused_legs = {fused_down, fused_up};
 
 /* --- double-buffered legs: u alternates between its field and r ---------------------------------------------------------- */
 
+/* Calls that double_buffered() promised cannot fail. */
 static void buffered_down(const gmg_multigrid *m, int l, const void *f, void *u, gmg_start start)
 {
-  (void)fused_down_to(m, l, f, u, m->level[l].r, start); /* cannot fail: double_buffered() promised it */
+  (void)fused_down_to(m, l, f, u, m->level[l].r, start); /* promised */
 }
 
+/* Tries what is fastest first: in one pass to the target or back to u, or with a prolongation of its own. */
 static int buffered_up(const gmg_multigrid *m, int l, const void *f, void *u, const gmg_update_target *to)
 {
   const gmg_update_target back = {.x = u, .is_field = 1, .layout = gmg_layout_of(&m->level[l].A)};
-  (void)fused_up_to(m, l, f, m->level[l].r, to ? *to : back, m->level[l + 1].u); /* cannot fail: double_buffered() promised it */
-  return to != NULL;
+  void *const r = m->level[l].r;
+  if (fused_up_to(m, l, f, r, to ? *to : back, m->level[l + 1].u)) return to != NULL;
+  prolong(m, l, r);
+  if (to && fused_up_to(m, l, f, r, *to, NULL)) return 1;
+  (void)fused_up_to(m, l, f, r, back, NULL); /* promised */
+  return 0;
 }
 
 const gmg_legs gmg_double_buffered_legs = {buffered_down, buffered_up};

@@ -80,33 +80,43 @@ static void sweep_from_zero(const gmg_smoother_level *l, void *state, const void
   R(async_run_passes)(l, s, fresh ? passes : passes - 1, f, u, leg);
 }
 
-/* The last pass also restricts the residual. Not in the deterministic twin, because blocks add to shared coarse values in any
-   order. */
+/* The last pass also restricts the residual, if the variant can. Not in the deterministic twin, because blocks add to shared coarse
+   values in any order. */
 static int presmooth_restrict(const gmg_smoother_level *l, void *state, const void *f, void *u, void *to, int steps,
                               gmg_start start, const gmg_map *map, void *coarse)
 {
   const async_state *s = (const async_state *)state;
   const size_t passes = passes_of(l, steps);
-  return s->variant->presmooth_restrict && !s->resident && !s->before && passes > 0 &&
-         s->variant->presmooth_restrict(l, s, passes, f, u, to, start, map, coarse);
+  if (s->resident || s->before || passes == 0) return 0;
+  if (s->variant->presmooth_restrict && s->variant->presmooth_restrict(l, s, passes, f, u, to, start, map, coarse)) return 1;
+  if (to == u) return 0;
+  const int zero = R(async_run_but_last)(l, s, passes, start, f, u);
+  s->variant->run(l, s, 1, f, zero ? NULL : u, to, GMG_LEG_DOWN);
+  gmg_operator_of(l->exec, l->A)->restrict_residual(l->exec, l->A, map, f, to, u, coarse); /* u: work space */
+  return 1;
 }
 
-/* The last pass reads and writes different fields, like the deterministic twin. With overlap this does not slow convergence. */
+/* The last pass reads and writes different fields, like the deterministic twin. With overlap this does not slow convergence. To a
+   field of the level, and without a correction, it is a plain pass. */
 static int postsmooth_update(const gmg_smoother_level *l, void *state, const void *f, void *u, int steps, gmg_leg leg,
                              const gmg_update_target *to)
 {
   const async_state *s = (const async_state *)state;
   const size_t passes = passes_of(l, steps);
-  return s->variant->postsmooth_update && !s->resident && passes > 0 &&
-         s->variant->postsmooth_update(l, s, passes, f, u, leg, to);
+  if (s->resident || passes == 0) return 0;
+  if (s->variant->postsmooth_update && s->variant->postsmooth_update(l, s, passes, f, u, leg, to)) return 1;
+  if (!to->is_field || to->coarse || s->before) return 0;
+  R(async_run_passes)(l, s, passes - 1, f, u, leg);
+  s->variant->run(l, s, 1, f, u, to->x, leg);
+  return 1;
 }
 
-/* Whether the upward leg runs in one pass that reads and writes different fields. The downward leg then does so, too. */
+/* Whether the only pass of each leg reads and writes different fields. */
 static int double_buffered(const gmg_smoother_level *l, const void *state, const gmg_map *prolong)
 {
   const async_state *s = (const async_state *)state;
-  return s->variant->double_buffered && !s->resident && !s->before && passes_of(l, l->params->post) == 1 &&
-         s->variant->double_buffered(l, s, prolong);
+  return s->variant->double_buffered && !s->resident && !s->before && l->params->async.overlap > 0 &&
+         passes_of(l, l->params->post) == 1 && s->variant->double_buffered(l, s, prolong);
 }
 
 /* Refuses parameters that contradict each other, and blocks that do not fit on the device. */

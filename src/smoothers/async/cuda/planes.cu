@@ -18,8 +18,7 @@
    MIN_CELLS_DOUBLE_BUFFERED: larger levels are double-buffered. If coarser levels are, too, cycles take longer: their blocks are
    short, and the instructions of their first and last steps are not in the cache yet.
    - Double: a V(1,1) cycle at 512^3 takes 3.95 ms, and 4.06 ms if coarser levels are double-buffered, too.
-   - Float: a solve of five cycles at 512^3 takes 13.15 instead of 14.04 ms, at 384^3 6.61 instead of 6.93 ms. At 256^3 it would
-     take 2.71 instead of 2.64 ms. */
+   - Float: a solve of five cycles at 512^3 takes 13.15 instead of 14.04 ms, at 384^3 6.61 instead of 6.93 ms. */
 enum { MIN_CELLS_RESTRICT = sizeof(real) == 8 ? 1 << 26 : 1 << 22,
        MIN_CELLS_UNPAIRED = 1 << 25,
        MIN_CELLS_DOUBLE_BUFFERED = sizeof(real) == 8 ? 1 << 26 : 1 << 25 };
@@ -97,16 +96,10 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
   const int pays = zero || to != u || l->params->async.block[0] || l->A->cells >= MIN_CELLS_RESTRICT;
   const plane_pass *last = pass_of(l, s, PASS_RESTRICT | (zero ? PASS_FROM_ZERO : 0));
   restriction_output r;
-  const int restricts = pays && last && restriction_of(&r, coarse, l->A, map, &s->blocks);
-  if (!restricts && to == u) return 0;
+  if (!pays || !last || !restriction_of(&r, coarse, l->A, map, &s->blocks)) return 0;
   (void)R(async_run_but_last)(l, s, passes, start, f, u);
-  if (restricts) {
-    l->exec->vector->fill(l->exec, gmg_unknowns_of(gmg_layout_of_rows(map)), 0, coarse);
-    launch(l, s, last, 1, level_of(l, s, GMG_LEG_DOWN), f, u, to, update_output{}, r);
-  } else {
-    run(l, s, 1, f, zero ? NULL : u, to, GMG_LEG_DOWN);
-    gmg_operator_of(l->exec, l->A)->restrict_residual(l->exec, l->A, map, f, to, u, coarse); /* u: work space */
-  }
+  l->exec->vector->fill(l->exec, gmg_unknowns_of(gmg_layout_of_rows(map)), 0, coarse);
+  launch(l, s, last, 1, level_of(l, s, GMG_LEG_DOWN), f, u, to, update_output{}, r);
   return 1;
 }
 
@@ -123,7 +116,8 @@ static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, 
 
 static int double_buffered(const gmg_smoother_level *l, const async_state *s, const gmg_map *prolong)
 {
-  const int pays = l->A->part || is_large(l, MIN_CELLS_DOUBLE_BUFFERED); /* in several processes no other legs are fused */
+  const int is_first = is_first_level(l) && planes_are_paired(prolong, l->A);
+  const int pays = l->A->part || is_first || is_large(l, MIN_CELLS_DOUBLE_BUFFERED); /* of parts, no other legs are fused */
   return pays && planes_can_double_buffer(pass_table, s->max_bytes, l->A, &s->blocks, prolong);
 }
 

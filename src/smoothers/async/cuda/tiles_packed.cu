@@ -148,15 +148,21 @@ static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s,
                               gmg_start start, const gmg_map *map, void *coarse)
 {
   restriction_output r;
-  (void)to; /* in float it equals u */
-  if (has_special_ends(l->A) || ((uintptr_t)f | (uintptr_t)u) % sizeof(real_pair)) return 0;
+  if (has_special_ends(l->A) || ((uintptr_t)f | (uintptr_t)u | (uintptr_t)to) % sizeof(real_pair)) return 0;
   if (!restriction_of(&r, coarse, l->A, map, &s->blocks)) return 0;
   const int zero = R(async_run_but_last)(l, s, passes, start, f, u);
   const gmg_launch_shape clearing = {dim3((unsigned)processors_of(l)), dim3(GMG_THREADS), 0};
   gmg_launch_early(l->exec, "async", clear_kernel, clearing, gmg_unknowns_of(gmg_layout_of_rows(map)), coarse);
   const packed_level x = level_of(l, s, GMG_LEG_DOWN);
-  gmg_launch_early(l->exec, "async", function_of(s)->restrict_[zero], launch_of(l, s, 1).grid, x, f, u, u, r);
+  gmg_launch_early(l->exec, "async", function_of(s)->restrict_[zero], launch_of(l, s, 1).grid, x, f, u, to, r);
   return 1;
+}
+
+static int pairs_are_linear(const gmg_map prolong[3])
+{
+  int linear = 1;
+  for (int a = 0; a < 3; a++) linear = linear && prolong[a].pairs == GMG_PAIRS_LINEAR;
+  return linear;
 }
 
 /* Whether a pass also prolongs the coarse correction. It saves a launch, but not always time. Times of the fused kernel, and of the
@@ -168,8 +174,8 @@ static int packed_can_prolong(const gmg_smoother_level *l, const async_state *s,
   const gmg_blocks *b = &s->blocks;
   if (has_special_ends(l->A) || (function_of(s) == &functions[0] && !l->params->async.block[0])) return 0;
   for (int a = 0; a < 3; a++)
-    if (to->prolong[a].pairs != GMG_PAIRS_LINEAR || (b->count[a] > 1 && b->shape[a] % 2)) return 0; /* pairs along all axes */
-  return 1;
+    if (b->count[a] > 1 && b->shape[a] % 2) return 0;
+  return pairs_are_linear(to->prolong);
 }
 
 static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, gmg_leg leg,
@@ -177,7 +183,7 @@ static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, 
 {
   const packed_passes *p = function_of(s);
   const int corrects = to->coarse != NULL;
-  if (!update_has_offsets(to) || (corrects && (passes > 1 || !packed_can_prolong(l, s, to)))) return 0;
+  if (to->is_field || !update_has_offsets(to) || (corrects && (passes > 1 || !packed_can_prolong(l, s, to)))) return 0;
   const int x_aligned = l->A->n[0] % 2 == 0 && (uintptr_t)to->x % sizeof(double2) == 0 && to->layout.row % 2 == 0;
   const int aligned = ((uintptr_t)f | (uintptr_t)u) % sizeof(real_pair) == 0 && x_aligned;
   const gmg_launch_shape grid = {dim3((unsigned)s->blocks.total), s->threads, update_bytes_of(s)};
@@ -187,11 +193,18 @@ static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, 
   return 1;
 }
 
+static int double_buffered(const gmg_smoother_level *l, const async_state *s, const gmg_map *prolong)
+{
+  (void)s;
+  return is_first_level(l) && !l->A->part && !has_special_ends(l->A) && pairs_are_linear(prolong);
+}
+
 const async_variant R(async_tiles_packed) = {.lay_out = lay_out,
                                              .prepare = prepare,
                                              .run = run,
                                              .presmooth_restrict = presmooth_restrict,
                                              .postsmooth_update = postsmooth_update,
+                                             .double_buffered = double_buffered,
                                              .renumber = renumber};
 
 #endif
