@@ -52,9 +52,6 @@ static const weight_table one_sweep = {
 static const weight_table more_sweeps = {
     [FULL_WEIGHTING] = {1, 1.2, 1.3}, [AVERAGING] = {1, 1.2, 1.25}, [ADJOINT] = {1.1, 1.3, 1.35}};
 
-/* With over-correction and more sweeps, for adjoint restriction, where some axes are not coarsened. */
-static const double over_corrected_adjoint[3] = {1.08, 1.24, 1.35};
-
 static restriction_kind restriction_of(const gmg_operator *A)
 {
   return A->centering == GMG_VERTEX ? FULL_WEIGHTING : A->restricts_by_adjoint ? ADJOINT : AVERAGING;
@@ -68,18 +65,18 @@ typedef struct {
 
 static double shifted(double s, const shift_rule *r) { return fmax(r->least, r->most - r->root * sqrt(s) - r->linear * s); }
 
-/* Best weights of half sweeps together with over-correction, for 1 and 2 sweeps, by kind of restriction, where 2 or 3 axes are
-   coarsened and none is not; then by whether some axis has an odd number of intervals. Zeros: no factor is known that is better
-   than 1. */
+/* Best weights of half sweeps together with over-correction. Zeros: no factor is known that is better than 1. */
 typedef struct {
   double walls, mirrors; /* factor where no wall gives the normal derivative, and where every axis has such a wall */
   shift_rule shifted;    /* its maximum with a shift */
-  double weight[2][2][GMG_HALF_SWEEPS]; /* of the finest level, and of others; of the downward leg, and of the upward leg */
+  double weight[3][2][GMG_HALF_SWEEPS]; /* by kind of level; of the downward leg, and of the upward leg */
 } over_corrected;
 
+/* Where all axes are coarsened: for 1 and 2 sweeps, by kind of restriction, for 2 and 3 axes, and by whether some axis has an odd
+   number of intervals. Weights of the finest level, and of others. */
 #define BOTH(...) {__VA_ARGS__, __VA_ARGS__} /* even and odd */
 #define SWEEP(red, black) {red, black, red, black}
-static const over_corrected over[2][RESTRICTION_KINDS][2][2] = {
+static const over_corrected all_axes[2][RESTRICTION_KINDS][2][2] = {
     {[FULL_WEIGHTING] = {BOTH({1.001, 1.015, {0.998, 0.4, 0, 0.75},
                                {{SWEEP(1.100, 1.188), SWEEP(1.087, 1.125)}, {SWEEP(1.529, 1.361), SWEEP(0.968, 1.021)}}}),
                          BOTH({0.983, 0.998, {0.985, 0.4, 0, 0.75},
@@ -110,19 +107,53 @@ static const over_corrected over[2][RESTRICTION_KINDS][2][2] = {
                         {{{1.723, 1.238, 1.156, 1.330}, {1.182, 1.362, 1.060, 0.958}},
                          {{1.455, 1.136, 1.474, 0.984}, {1.709, 1.176, 1.693, 1.487}}}}),
                   {{0}}}}};
+
+/* Where the first level is coarsened along some axes only: for 1 and 2 sweeps, cells and vertices, 2 and 3 axes. Weights of levels
+   that are coarsened along one, two and three axes; the last also of the coarsest level. */
+static const over_corrected some_axes[2][2][2] = {
+    {{{0.997, 0.997, {0.995, 0.34, 0, 0.75},
+       {{SWEEP(1.848, 1.001), SWEEP(1.013, 0.977)},
+        {SWEEP(1.314, 1.638), SWEEP(0.996, 1.847)},
+        {SWEEP(0.720, 1.029), SWEEP(1.124, 1.821)}}},
+      {1.001, 1.001, {1.003, 0.28, 0, 0.75},
+       {{SWEEP(1.326, 1.211), SWEEP(0.783, 0.962)},
+        {SWEEP(1.476, 1.144), SWEEP(1.165, 1.139)},
+        {SWEEP(1.784, 1.176), SWEEP(1.126, 1.774)}}}},
+     {{0.980, 0.980, {0.965, 0.18, 0, 0.75},
+       {{SWEEP(1.850, 0.971), SWEEP(0.969, 1.207)},
+        {SWEEP(1.165, 1.850), SWEEP(0.879, 1.428)},
+        {SWEEP(0.760, 0.787), SWEEP(0.928, 1.678)}}},
+      {0.981, 0.981, {0.982, 0.18, 0, 0.75},
+       {{SWEEP(1.377, 0.977), SWEEP(0.907, 0.782)},
+        {SWEEP(1.324, 1.070), SWEEP(1.095, 1.080)},
+        {SWEEP(1.850, 1.214), SWEEP(1.178, 1.735)}}}}},
+    {{{1.008, 1.008, {0.985, 0.05, 0.18, 0.75},
+       {{{1.850, 1.836, 1.508, 0.983}, {0.973, 1.385, 1.052, 0.602}},
+        {{1.773, 1.254, 0.939, 1.805}, {1.184, 0.886, 1.132, 1.757}},
+        {{1.403, 1.187, 0.633, 1.642}, {1.836, 1.270, 0.874, 1.151}}}},
+      {1.026, 1.026, {1.012, 0.1, 0.1, 0.75},
+       {{{1.850, 1.850, 0.986, 0.631}, {0.968, 0.887, 1.405, 0.774}},
+        {{1.543, 1.850, 1.470, 1.171}, {0.936, 1.101, 1.508, 0.743}},
+        {{1.847, 1.829, 1.400, 1.336}, {0.953, 1.028, 1.695, 1.068}}}}},
+     {{1.005, 1.005, {0.995, 0, 0.2, 0.75},
+       {{{1.758, 1.849, 1.047, 0.857}, {0.840, 1.094, 1.164, 0.612}},
+        {{1.838, 1.139, 0.771, 1.810}, {0.963, 0.863, 1.113, 1.850}},
+        {{1.465, 0.661, 0.646, 1.672}, {1.687, 1.162, 1.099, 1.451}}}},
+      {1.016, 1.016, {1.012, 0.1, 0.1, 0.75},
+       {{{1.133, 1.846, 1.380, 0.940}, {0.887, 1.228, 1.080, 0.709}},
+        {{1.402, 1.850, 1.442, 1.105}, {0.902, 1.207, 1.279, 0.788}},
+        {{1.480, 1.541, 1.639, 1.456}, {0.929, 1.111, 1.655, 1.276}}}}}}};
 #undef BOTH
 #undef SWEEP
 
-/* The number of axes with couplings, if none is stretched. Otherwise 0. all: whether all of them are coarsened. */
-static int coupled_axes(const gmg_operator *A, int *all)
+/* The number of axes with couplings, if none is stretched. Otherwise 0. */
+static int coupled_axes(const gmg_operator *A)
 {
   static const double UNIFORM = 1.5; /* largest over smallest width */
   int axes = 0;
-  *all = 1;
   for (int a = 0; a < 3; a++) {
     if (A->coupling[a] == 0) continue;
     if (A->stretch[a] > UNIFORM) return 0;
-    *all = *all && A->coarsened[a];
     axes++;
   }
   return axes;
@@ -130,39 +161,37 @@ static int coupled_axes(const gmg_operator *A, int *all)
 
 static const over_corrected *best_of(const gmg_operator *A, int sweeps)
 {
-  int all, odd = 0;
-  const int axes = coupled_axes(A, &all);
-  if (!A->all_coarsened || axes < 2 || sweeps > 2) return NULL;
+  int odd = 0;
+  const int axes = coupled_axes(A), is_vertex = A->centering == GMG_VERTEX;
+  if (axes < 2 || sweeps > 2) return NULL;
   for (int a = 0; a < 3; a++) odd |= A->coupling[a] != 0 && !A->halved[a];
-  const over_corrected *best = &over[sweeps - 1][restriction_of(A)][axes - 2][odd];
+  const over_corrected *best = A->all_coarsened ? &all_axes[sweeps - 1][restriction_of(A)][axes - 2][odd]
+                                                : &some_axes[sweeps - 1][is_vertex][axes - 2];
   return best->walls > 0 ? best : NULL;
 }
 
-/* mirrored: the share of axes with a wall that gives the normal derivative. If only some axes are coarsened, coarse grids correct
-   too much, whatever the walls. */
+static int kind_of_level(const gmg_operator *A)
+{
+  const int coarsened = A->coarsened[0] + A->coarsened[1] + A->coarsened[2];
+  if (A->all_coarsened) return A->finer_levels > 0;
+  return coarsened > 0 ? coarsened - 1 : 2;
+}
+
+/* mirrored: the share of axes with a wall that gives the normal derivative */
 double gmg_over_correction_red_black(const gmg_operator *A, int sweeps, double mirrored)
 {
-  static const struct {
-    double without;
-    shift_rule shifted;
-  } some[2] = {{0.96, {1.04, 0.36, 0, 0.85}}, {0.986, {1.018, 0.36, 0, 0.85}}};
-  int all;
   double couplings;
-  const int axes = coupled_axes(A, &all);
-  if (axes < 2 || sweeps > 2) return 1;
-  (void)strong_axes(A, &couplings);
-  if (!all) return fmin(some[sweeps - 1].without, shifted(1 - couplings, &some[sweeps - 1].shifted));
   const over_corrected *best = best_of(A, sweeps);
   if (!best) return 1;
+  (void)strong_axes(A, &couplings);
   const double without = best->walls + mirrored * (best->mirrors - best->walls);
   return couplings == 1 ? without : fmin(without, shifted(1 - couplings, &best->shifted));
 }
 
 double gmg_over_correction(const gmg_operator *A, const gmg_params *p, double mirrored)
 {
-  int all;
   (void)p, (void)mirrored;
-  return coupled_axes(A, &all) < 2 ? 1 : all ? 1.1 : 1.06;
+  return coupled_axes(A) < 2 ? 1 : A->all_coarsened ? 1.1 : 1.06;
 }
 
 /* The weights of the table tend to 1, too, as the shift dominates the diagonal. */
@@ -173,11 +202,10 @@ void gmg_red_black_weights(const gmg_operator *A, const gmg_params *p, int sweep
   const double *t = (sweeps > 1 ? more_sweeps : one_sweep)[kind];
   const int is_over_corrected = p->over_correction > 0 && p->over_correction != 1;
   const over_corrected *with = is_over_corrected ? best_of(A, sweeps) : NULL;
-  if (is_over_corrected && sweeps > 1 && kind == ADJOINT) t = over_corrected_adjoint;
   const double axes = strong_axes(A, &share) - 1;
   const double alone = axes < 1 ? t[0] + axes * (t[1] - t[0]) : t[1] + (axes - 1) * (t[2] - t[1]);
   for (int h = 0; h < GMG_HALF_SWEEPS; h++) {
-    const double best = with ? with->weight[A->finer_levels > 0][leg != GMG_LEG_DOWN][h] : alone;
+    const double best = with ? with->weight[kind_of_level(A)][leg != GMG_LEG_DOWN][h] : alone;
     weight[h] = 1 + (best - 1) * share * share;
   }
 }
