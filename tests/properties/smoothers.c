@@ -1,6 +1,7 @@
-/* Properties of the smoothers: fixed point, linearity, adjoints, bitwise independence of threads, agreement with slow
-   references, periodic axes of one, two and odd sizes, the leg from zero. */
+/* Properties of the smoothers: fixed point, linearity, adjoints, bitwise independence of threads, periodic axes of one, two and odd
+   sizes, the leg from zero. smoother_oracles.c compares them with slow references. */
 #include "reference.h"
+#include "smoother_shapes.h"
 #include "sweeps.h"
 
 #include <math.h>
@@ -35,7 +36,6 @@ static const variant variants[] = {{"jacobi", 0, 0, 0, 0, GMG_ACCEL_AUTO, 1, 0},
                                    {"lines", 0, 0, 0, 0, GMG_ACCEL_AUTO, 1, 4},
                                    {"lines", 0, 0, 0, 0, GMG_ACCEL_AUTO, 1, 5}};
 enum { VARIANTS = sizeof variants / sizeof *variants };
-static const variant red_black = {.name = "red_black"};
 
 static gmg_params params_of(const variant *v, int dim)
 {
@@ -46,24 +46,6 @@ static gmg_params params_of(const variant *v, int dim)
   p.async.block[0] = 5, p.async.block[1] = 4, p.async.block[2] = 3;
   p.max_levels = 2, p.coarse_cells = 1;
   p.line_axes = v->line_axes & ((1 << dim) - 1);
-  return p;
-}
-
-/* Shapes with special cases: axes of one or two unknowns, odd periodic axes, blocks that are their own neighbours. */
-static const struct {
-  int dim;
-  size_t n[3];
-  const char *bc;
-} shapes[] = {{3, {12, 9, 7}, "dndrpp"}, {3, {9, 7, 5}, "pppppp"}, {3, {2, 3, 4}, "pppppp"}, {3, {1, 2, 6}, "ppppdd"},
-              {2, {17, 1, 1}, "ppdd"},   {2, {13, 5, 1}, "nnpp"},  {1, {67, 1, 1}, "pp"},     {1, {3, 1, 1}, "pp"},
-              {1, {2, 1, 1}, "pp"},      {3, {4, 4, 4}, "pppppp"}, {3, {6, 1, 5}, "dnnnpp"},  {2, {4, 3, 1}, "pppp"}};
-enum { SHAPES = sizeof shapes / sizeof *shapes };
-
-static gmg_problem shape_problem(int i, gmg_centering centering)
-{
-  gmg_problem p = make_problem(shapes[i].dim, shapes[i].n[0], shapes[i].n[1], shapes[i].n[2], centering, shapes[i].bc);
-  p.h[0] = p.h[1] = p.h[2] = 1;
-  p.shift = 0.3;
   return p;
 }
 
@@ -214,157 +196,6 @@ static void deterministic_means_bitwise(void **state)
     }
 }
 
-static int odd_periodic(const gmg_problem *p, int a)
-{
-  return p->bc[a][0] == GMG_PERIODIC && p->n[a] > 1 && p->n[a] % 2;
-}
-
-/* Red-black against point relaxation. Odd periodic axes have phases, and are first swept near their seams. */
-static void red_black_oracle_part(const gmg_problem *p, const double *f, double *u, double omega, int near_seam)
-{
-  const size_t n = unknowns(p);
-  for (int colour = 0; colour < 2; colour++)
-    for (int phase = 0; phase < 4; phase++)
-      for (size_t c = 0; c < n; c++) {
-        const size_t at[3] = {c % p->n[0], c / p->n[0] % p->n[1], c / (p->n[0] * p->n[1])};
-        int mine = 0, inside = !near_seam;
-        for (int a = 0; a < p->dim; a++) {
-          mine += odd_periodic(p, a) && at[a] == p->n[a] - 1;
-          inside |= odd_periodic(p, a) && (at[a] < 2 || at[a] + 2 >= p->n[a]);
-        }
-        if ((int)((at[0] + at[1] + at[2]) % 2) != colour || mine != phase || !inside) continue;
-        double diag = p->shift, sum = f[c];
-        size_t stride = 1;
-        for (int a = 0; a < p->dim; stride *= p->n[a], a++) {
-          const row1d r = dense_row(p, a, at);
-          const size_t base = c - at[a] * stride, last = p->n[a] - 1;
-          diag += r.diag;
-          sum -= r.below * u[base + (at[a] > 0 ? at[a] - 1 : last) * stride];
-          sum -= r.above * u[base + (at[a] < last ? at[a] + 1 : 0) * stride];
-        }
-        u[c] += omega * (sum / diag - u[c]);
-      }
-}
-
-static void red_black_oracle(const gmg_problem *p, const double *f, double *u, double omega)
-{
-  red_black_oracle_part(p, f, u, omega, 1);
-  red_black_oracle_part(p, f, u, omega, 0);
-}
-
-static void red_black_matches_the_oracle(void **state)
-{
-  (void)state;
-  static const gmg_centering centerings[] = {GMG_VERTEX, GMG_CELL};
-  for (int i = 0; i < SHAPES; i++)
-    for (int j = 0; j < COUNT(centerings); j++) {
-      gmg_problem p = shape_problem(i, centerings[j]);
-      gmg_params params = params_of(&red_black, p.dim);
-      params.omega = 1.15;
-      const size_t n = unknowns(&p);
-      double *f = calloc(n, sizeof *f), *u = calloc(n, sizeof *u), *w = calloc(n, sizeof *w);
-      fill_random(f, n, 1), fill_random(u, n, 2);
-      memcpy(w, u, n * sizeof *w);
-      session s = begin_solver(&p, &params, 2);
-      if (s.solver->levels > 1) {
-        smooth(&s, f, w, 2, GMG_LEG_DOWN);
-        for (int k = 0; k < 2; k++) red_black_oracle(&p, f, u, 1.15);
-        for (size_t c = 0; c < n; c++) assert_near(w[c], u[c], 1e-13);
-      }
-      end_solver(&s);
-      free(f), free(u), free(w);
-    }
-}
-
-/* With one block of the whole box and without overlap, async is red-black or Jacobi. */
-static void one_block_is_the_global_method(void **state)
-{
-  (void)state;
-  static const char *const names[] = {"red_black", "jacobi", "gauss_seidel"};
-  for (int local = 0; local < 3; local++)
-    for (int overlap = 0; overlap < 3; overlap++) {
-      gmg_problem p = make_problem(3, 9, 8, 7, GMG_CELL, "dnrddd");
-      gmg_params params = same_precision(), global = same_precision();
-      params.async.local = (gmg_local_kind)(GMG_LOCAL_RED_BLACK + local), params.async.overlap = count_or_none(overlap), params.async.local_sweeps = 3, params.omega = 0.9;
-      params.async.block[0] = params.async.block[1] = params.async.block[2] = 100;
-      global.smoother = gmg_smoother_by_name(names[local]), global.omega = 0.9;
-      const size_t n = unknowns(&p);
-      double *f = calloc(n, sizeof *f), *u = calloc(n, sizeof *u), *w = calloc(n, sizeof *w);
-      fill_random(f, n, 1), fill_random(u, n, 2);
-      memcpy(w, u, n * sizeof *w);
-      session a = begin_solver(&p, &params, 2), b = begin_solver(&p, &global, 1);
-      smooth(&a, f, u, 1, GMG_LEG_DOWN);
-      smooth(&b, f, w, 3, GMG_LEG_DOWN);
-      for (size_t c = 0; c < n; c++) assert_near(u[c], w[c], 1e-13);
-      end_solver(&a), end_solver(&b);
-      free(f), free(u), free(w);
-    }
-}
-
-/* The stale twin against its definition. For every block: copies the field, relaxes the block and its overlap in the copy by point
-   relaxation, and keeps the block's own values. */
-static void stale_oracle(const gmg_problem *p, const gmg_params *q, const double *f, double *u)
-{
-  const size_t n = unknowns(p), *N = p->n, *b = q->async.block;
-  double *before = malloc(n * sizeof *before), *copy = malloc(n * sizeof *copy);
-  memcpy(before, u, n * sizeof *u);
-  for (size_t bz = 0; bz < N[2]; bz += b[2])
-    for (size_t by = 0; by < N[1]; by += b[1])
-      for (size_t bx = 0; bx < N[0]; bx += b[0]) {
-        const size_t first[3] = {bx, by, bz};
-        memcpy(copy, before, n * sizeof *copy);
-        for (int s = 0; s < 2 * q->async.local_sweeps; s++)
-          for (size_t c = 0; c < n; c++) {
-            const size_t at[3] = {c % N[0], c / N[0] % N[1], c / (N[0] * N[1])};
-            int inside = (int)((at[0] + at[1] + at[2]) % 2) == s % 2;
-            for (int a = 0; a < 3; a++) {
-              const long low = (long)first[a] - q->async.overlap, high = (long)(first[a] + b[a]) + q->async.overlap;
-              inside = inside && (long)at[a] >= low && (long)at[a] < high;
-            }
-            if (!inside) continue;
-            double diag = p->shift, sum = f[c];
-            size_t stride = 1;
-            for (int a = 0; a < 3; stride *= N[a], a++) {
-              const row1d r = dense_row(p, a, at);
-              diag += r.diag;
-              if (at[a] > 0) sum -= r.below * copy[c - stride];
-              if (at[a] < N[a] - 1) sum -= r.above * copy[c + stride];
-            }
-            copy[c] += q->omega * (sum / diag - copy[c]);
-          }
-        for (size_t c = 0; c < n; c++) {
-          const size_t at[3] = {c % N[0], c / N[0] % N[1], c / (N[0] * N[1])};
-          int own = 1;
-          for (int a = 0; a < 3; a++) own = own && at[a] >= first[a] && at[a] < first[a] + b[a];
-          if (own) u[c] = copy[c];
-        }
-      }
-  free(before), free(copy);
-}
-
-static void stale_twin_matches_its_definition(void **state)
-{
-  (void)state;
-  for (int overlap = 0; overlap < 3; overlap++) {
-    gmg_problem p = make_problem(3, 13, 9, 8, GMG_CELL, "dnrddn");
-    gmg_params params = same_precision();
-    params.async.overlap = count_or_none(overlap), params.deterministic = 1, params.omega = 1.2;
-    params.async.block[0] = 5, params.async.block[1] = 4, params.async.block[2] = 3;
-    const size_t n = unknowns(&p);
-    double *f = calloc(n, sizeof *f), *u = calloc(n, sizeof *u), *w = calloc(n, sizeof *w);
-    fill_random(f, n, 1), fill_random(u, n, 2);
-    memcpy(w, u, n * sizeof *w);
-    session s = begin_solver(&p, &params, 2);
-    smooth(&s, f, u, 2, GMG_LEG_DOWN);
-    const gmg_params chosen = gmg_params_resolved(&params, &p);
-    stale_oracle(&p, &chosen, f, w);
-    stale_oracle(&p, &chosen, f, w);
-    for (size_t c = 0; c < n; c++) assert_near(u[c], w[c], 1e-13);
-    end_solver(&s);
-    free(f), free(u), free(w);
-  }
-}
-
 /* The leg from zero gives the bits of a sweep of zeros, whatever u holds before: with overlap those of the deterministic twin,
    otherwise those of one thread. */
 static void from_zero_is_a_sweep_of_zeros(void **state)
@@ -432,8 +263,6 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(exact_solution_is_a_fixed_point), cmocka_unit_test(backward_order_mirrors_the_natural_one),
       cmocka_unit_test(reversed_sweep_is_the_adjoint),   cmocka_unit_test(deterministic_means_bitwise),
-      cmocka_unit_test(red_black_matches_the_oracle),    cmocka_unit_test(one_block_is_the_global_method),
-      cmocka_unit_test(stale_twin_matches_its_definition), cmocka_unit_test(from_zero_is_a_sweep_of_zeros),
-      cmocka_unit_test(blocks_hardly_slow_a_solve)};
+      cmocka_unit_test(from_zero_is_a_sweep_of_zeros),   cmocka_unit_test(blocks_hardly_slow_a_solve)};
   return run_selected(tests);
 }
