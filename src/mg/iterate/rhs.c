@@ -31,11 +31,14 @@ const void *gmg_packed_rhs(gmg_solver *s, const void *f)
   return s->f_eff;
 }
 
-/* f_eff = f with boundary values. Returns where the result is: f itself if it has neither these nor gaps. */
+/* Whether f has neither boundary values nor gaps. */
+static int is_plain(const gmg_solver *s) { return !s->has_boundary_values && gmg_is_packed(s->layouts.f); }
+
+/* f_eff = f with boundary values. Returns where the result is: a plain f itself. */
 static const void *with_boundary_values(gmg_solver *s, const void *f)
 {
   const gmg_level *L = s->finest;
-  if (!s->has_boundary_values && gmg_is_packed(s->layouts.f)) return f;
+  if (is_plain(s)) return f;
   gmg_array_copy(&s->exec, s->layouts.f, f, s->layouts_with_f_eff.f, s->f_eff);
   if (s->has_boundary_values) s->grid->fold(&s->exec, &L->A, &L->faces, s->f_eff);
   return s->f_eff;
@@ -49,7 +52,7 @@ int gmg_can_take_means(const gmg_solver *s)
 /* With low precision only residuals read f, and they subtract its mean. */
 const void *gmg_rhs_of_means(const gmg_solver *s, const void *f)
 {
-  return !s->scales || s->has_boundary_values || !gmg_is_packed(s->layouts.f) ? s->f_eff : f;
+  return s->scales && is_plain(s) ? f : s->f_eff;
 }
 
 void gmg_take_means(gmg_solver *s, const void *f, void *u)
