@@ -4,7 +4,10 @@
 
 #include "cuda_runtime.h"
 
-static inline void __pipeline_memcpy_async(void *to, const void *from, size_t bytes) { emulator::copy_later(to, from, bytes); }
+static inline void __pipeline_memcpy_async(void *to, const void *from, size_t bytes, size_t zeros = 0)
+{
+  emulator::copy_later(to, from, bytes, bytes - zeros);
+}
 static inline void __pipeline_commit() { emulator::commit_copies(); }
 static inline void __pipeline_wait_prior(unsigned all_but) { emulator::finish_copies(all_but); }
 

@@ -199,7 +199,7 @@ void *exchange(const void *x, int from, size_t bytes)
   return value[from];
 }
 
-void copy_later(void *to, const void *from, size_t bytes)
+void copy_later(void *to, const void *from, size_t bytes, size_t read)
 {
   fiber *f = running;
   if ((uintptr_t)to % bytes || (uintptr_t)from % bytes) {
@@ -207,7 +207,7 @@ void copy_later(void *to, const void *from, size_t bytes)
     abort();
   }
   copy c = {(char *)to, f->batches, (unsigned char)bytes, {}};
-  memcpy(c.value, from, bytes);
+  memcpy(c.value, from, read);
   f->copies.push_back(c);
 }
 

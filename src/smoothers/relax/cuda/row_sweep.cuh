@@ -26,8 +26,9 @@ template <int HALF_SWEEPS, int KIND, int WHOLE> struct row_shape {
   static constexpr int whole = WHOLE; /* 1: a lane's columns are one aligned vector; 0: they are accessed one by one */
   static constexpr int restricts = KIND & PASS_RESTRICT ? 1 : 0, prolongs = KIND & PASS_PROLONG ? 1 : 0,
                        updates = KIND & PASS_UPDATE ? 1 : 0;
-  static constexpr int ahead = updates ? 2 : 4;                  /* rows that are loaded ahead */
-  static constexpr int slots = ahead + HALF_SWEEPS + 2;          /* these, and the rows that half sweeps read */
+  static constexpr int ahead = restricts ? 5 : updates ? 2 : 4; /* rows that are loaded ahead */
+  /* rows in registers: those that half sweeps read and, unless they come by way of shared memory, those that are loaded ahead */
+  static constexpr int slots = restricts ? 6 : ahead + HALF_SWEEPS + 2;
   static constexpr int overlap = HALF_SWEEPS == 2 ? 1 : 2;
   static constexpr int margin = restricts ? HALF_SWEEPS + 1 : overlap + 1; /* rows and columns around a block that it reads */
   static constexpr int lead = restricts ? 1 : (margin + LANE_COLS - 1) / LANE_COLS; /* lanes before the block's first column */

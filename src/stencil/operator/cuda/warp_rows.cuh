@@ -98,6 +98,8 @@ static inline gmg_repeated_pairs gmg_repeated_pairs_of(const gmg_map *m)
 
 #ifdef __CUDACC__
 
+#include <cuda_pipeline.h>
+
 /* The number of this warp in the thread block. The shuffle tells the compiler that all lanes have the same value. */
 static __device__ __forceinline__ unsigned gmg_warp(void) { return __shfl_sync(~0u, threadIdx.x / 32, 0); }
 
@@ -170,6 +172,15 @@ template <int whole> struct gmg_lane_columns {
     for (int c = 0; c < UNITS; c++)
       if (has(c * WIDTH)) v.at[c] = load((const typename gmg_unit_of<WIDTH>::type *)(row + at(c * WIDTH)));
     return __builtin_bit_cast(gmg_cells, v);
+  }
+  /* starts to copy the columns of a row to shared memory; 0 where there is no column, or no row */
+  __device__ __forceinline__ void copy_async(real *to, const real *row, int is_there) const
+  {
+#pragma unroll
+    for (int c = 0; c < LANE_COLS; c += WIDTH) {
+      const size_t size = WIDTH * sizeof(real);
+      __pipeline_memcpy_async(to + c, row + at(c), size, is_there && has(c) ? 0 : size);
+    }
   }
   /* stores the block's own columns, `columns` at a time, in the row of the field that field_of(column) selects */
   template <int columns, class Field> __device__ __forceinline__ void write(const gmg_cells &row, int offset, Field field_of) const
