@@ -48,9 +48,9 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
       diag.at[2 * d + b] = s.shift + gmg_at(s.diag[0], column + 2 * d + b) + gmg_at(s.diag[1], 0);
     }
   }
-  int row = __ldg(my.wrap + K0 - 1); /* of the coarse field, the next to copy */
   const auto copy = [&](int K) { /* for step K */
     fmg_residual_input *const to = &ring[(unsigned)(K - K0 + 2) % SLOTS];
+    const int around = gmg_wrap_once(K + 1, my.cols, s.wraps[2]), row = min(max(around, 0), my.cols - 1);
 #pragma unroll
     for (int d = 0; d < PAIRS; d++)
       __pipeline_memcpy_async(&to->coarse[me].at[d], coarse + (parent[d] + gmg_offset(from, 0, row, 0)), sizeof(scalar),
@@ -61,7 +61,6 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
       __pipeline_memcpy_async(&to->f[q][me], f + (there ? offset_of(k) : 0), sizeof(real_vector), there ? 0 : sizeof(real_vector));
     }
     __pipeline_commit();
-    row = __ldg(my.wrap + min(K + 2, my.cols + 1));
   };
   gmg_cells before = {}, here = {}, rows[4] = {}; /* coarse rows K - 1 and K interpolated along the row; u of fine rows 2 K - 2 to 2
                                                      K + 1 */

@@ -6,6 +6,7 @@ extern "C" {
 }
 
 #include "pairs.cuh"
+#include "fmg_residual_planes.cuh"
 #include "fmg_residual_rows.cuh"
 #include "prolong_faces.cuh"
 #include "restrict_columns.cuh"
@@ -151,6 +152,9 @@ extern "C" void R(gmg_interpolated_residual_cuda)(const gmg_exec *e, const gmg_o
                                                   const void *coarse, const void *f, void *u, const double *divisor, void *r)
 {
   if (!A->caller_layouts && fmg_residual_rows(e, A, map, coarse, f, u, divisor, r)) return;
+#if !GMG_REAL_F32
+  if (!A->caller_layouts && fmg_residual_planes(e, A, map, coarse, f, u, divisor, r)) return;
+#endif
   gmg_transfer(e, map, gmg_layout_of_columns(map), coarse, gmg_residual_layouts_of(A).u, u);
   (void)gmg_operator_of(e, A)->measure_residual(e, A, f, u, divisor, NULL, r, NULL, GMG_ENQUEUE);
 }
