@@ -215,14 +215,17 @@ static gmg_status check_over_correction(gmg_context *c, const gmg_problem *probl
                   why_not);
 }
 
-/* Whether gmg may choose between cycles and a direct solve. It may not if the caller has set `direct`, or says how cycles are done:
-   by the cycle, the acceleration, the smoother, the hierarchy, or without measured residuals. */
-static int is_free_to_choose(const gmg_params *p)
+/* Whether gmg may choose the solver of the coarsest grid. It may not if the caller has set `direct`, or says how cycles are done:
+   by the cycle, the acceleration, the smoother or the hierarchy. */
+static int may_end_directly(const gmg_params *p)
 {
   if (p->direct != GMG_DIRECT_AUTO || p->coarse != GMG_COARSE_AUTO || p->coarse_cells || p->max_levels || p->coarsening) return 0;
-  if (p->cycle != GMG_CYCLE_AUTO || p->accel != GMG_ACCEL_AUTO || p->fmg > 0 || p->symmetric) return 0;
-  return p->check_every != GMG_NONE && gmg_is_default_smoother(p->smoother);
+  return p->cycle == GMG_CYCLE_AUTO && p->accel == GMG_ACCEL_AUTO && !p->symmetric && gmg_is_default_smoother(p->smoother);
 }
+
+/* Whether gmg may choose a direct solve instead of cycles. It may not if the caller asks for full multigrid, or for cycles without
+   measured residuals. */
+static int may_be_direct(const gmg_params *p) { return may_end_directly(p) && p->fmg == 0 && p->check_every != GMG_NONE; }
 
 /* Replaces AUTO in `direct` and `coarse` by the direct solver where it is faster, and sets what follows from a direct solve. */
 static gmg_status choose_direct(gmg_context *c, const gmg_problem *problem, gmg_params *p)
@@ -237,11 +240,11 @@ static gmg_status choose_direct(gmg_context *c, const gmg_problem *problem, gmg_
   if (why_not && (always || p->coarse == GMG_COARSE_TENSOR))
     return gmg_fail(c, GMG_ERR_UNSUPPORTED, "params.%s: %s",
                     always ? "direct = GMG_DIRECT_ALWAYS" : "coarse = GMG_COARSE_TENSOR", why_not);
-  if (!why_not && is_free_to_choose(p)) {
-    const int alone = !gmg_is_shared(c);
-    if (alone && tensor->is_faster(c->backend, problem->type, problem->dim, problem->n, 1)) p->direct = GMG_DIRECT_ALWAYS;
-    if (tensor->is_faster(c->backend, problem->type, problem->dim, one, 0)) p->coarse = GMG_COARSE_TENSOR;
-  }
+  const int alone = !gmg_is_shared(c);
+  if (!why_not && alone && may_be_direct(p) && tensor->is_faster(c->backend, problem->type, problem->dim, problem->n, 1))
+    p->direct = GMG_DIRECT_ALWAYS;
+  if (!why_not && may_end_directly(p) && tensor->is_faster(c->backend, problem->type, problem->dim, one, 0))
+    p->coarse = GMG_COARSE_TENSOR;
   if (p->direct != GMG_DIRECT_ALWAYS) return GMG_OK;
   p->coarse = GMG_COARSE_TENSOR;
   p->max_levels = 1;
