@@ -178,12 +178,12 @@ static void rows_restrict_of(gmg_problem p, gmg_block_order order, size_t x, siz
   const size_t n = L[0]->A.cells;
   twin f = begin_twin(e[0], e[1], n, 81), u = begin_twin(e[0], e[1], n, 0), r = begin_twin(e[0], e[1], n, 0);
   twin c = begin_twin(e[0], e[1], b.solver[HOST]->level[1].A.cells, 0);
-  e[1]->vector->fill(e[1], n, NAN, u.at[1]);
+  e[1]->vector->fill(e[1], n, NAN, u.at[1]), e[1]->vector->fill(e[1], n, NAN, r.at[1]);
   w.solver[HOST]->mg.smoother[0]->sweep(&W->view, w.solver[HOST]->mg.state[0], f.at[0], u.at[0], 2, GMG_LEG_DOWN);
   gmg_operator_of(e[0], &L[0]->A)->restrict_residual(e[0], &L[0]->A, L[0]->restrict_, f.at[0], u.at[0], r.at[0], c.at[0]);
   const gmg_fused_ops *ops = b.solver[DEVICE]->mg.fused[0];
   void *const device_state = b.solver[DEVICE]->mg.state[0];
-  const int done = ops->presmooth_restrict(&L[1]->view, device_state, f.at[1], u.at[1], u.at[1], 1, GMG_FROM_ZERO, L[1]->restrict_,
+  const int done = ops->presmooth_restrict(&L[1]->view, device_state, f.at[1], r.at[1], u.at[1], 1, GMG_FROM_ZERO, L[1]->restrict_,
                                            c.at[1]);
   assert_int_equal(done, 1);
   same_twin("rows", "u", &u, 512), same_twin("rows", "restricted residual", &c, 2048);
@@ -211,7 +211,7 @@ static void rows_restrict(void **state)
 
 /* --- both legs, double buffered ----------------------------------------------------------------------------------------- */
 
-/* By the plane sweep, and in float also by packed tiles. */
+/* By the plane sweep, and in float also by packed tiles and, in 2D, by the row sweep. */
 static void double_buffered_legs(void **state)
 {
   static const struct {
@@ -225,7 +225,8 @@ static void double_buffered_legs(void **state)
            {{3, {64, 44, 40}, GMG_CELL, "dddddd"}, {30, 14, 15}, {0, 0}}, {{3, {33, 28, 36}, GMG_CELL, "dddddd"}, {30, 14, 18}, {1, 1}},
            {{3, {64, 44, 40}, GMG_CELL, "dddnrd"}, {32, 24, 8}, {1, 0}},  {{3, {36, 28, 30}, GMG_CELL, "ppppnd"}, {16, 12, 6}, {1, 0}},
            {{3, {37, 28, 30}, GMG_CELL, "ddddnd"}, {16, 12, 6}, {0, 0}},  {{3, {36, 28, 30}, GMG_CELL, "dddddd"}, {6, 7, 5}, {1, 0}},
-           {{2, {256, 64, 1}, GMG_CELL, "pppp"}, {60, 32, 1}, {0, 0}}};
+           {{2, {256, 64, 1}, GMG_CELL, "pppp"}, {60, 32, 1}, {1, 0}},    {{2, {250, 70, 1}, GMG_CELL, "dnrd"}, {84, 20, 1}, {1, 0}},
+           {{2, {255, 64, 1}, GMG_CELL, "dddd"}, {60, 32, 1}, {0, 0}}};
   (void)state;
   for (int g = 0; g < (int)(sizeof s / sizeof *s); g++)
     for (int in_double = 0; in_double < 2; in_double++) {

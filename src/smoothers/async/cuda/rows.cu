@@ -42,10 +42,9 @@ static void run(const gmg_smoother_level *l, const async_state *s, size_t passes
 static int presmooth_restrict(const gmg_smoother_level *l, const async_state *s, size_t passes, const void *f, void *u, void *to,
                               gmg_start start, const gmg_map *map, void *coarse)
 {
-  (void)to; /* in 2D it equals u */
   if (start != GMG_FROM_ZERO || passes > 1) return 0;
   const uniform_level x = async_level_of(l, &s->blocks, NULL, GMG_LEG_DOWN);
-  return rows_restrict<HALF_SWEEPS>(l->exec, l->A, x, &s->blocks, map, f, u, coarse);
+  return rows_restrict<HALF_SWEEPS>(l->exec, l->A, x, &s->blocks, map, f, to, coarse);
 }
 
 /* The upward leg; with a coarse correction only in one pass. */
@@ -56,10 +55,18 @@ static int postsmooth_update(const gmg_smoother_level *l, const async_state *s, 
   R(async_run_passes)(l, s, passes - 1, f, u, leg);
   return rows_update<HALF_SWEEPS>(l->exec, l->A, async_level_of(l, &s->update_blocks, NULL, leg), f, u, to);
 }
+
+/* If the pass back also adds the correction. */
+static int double_buffered(const gmg_smoother_level *l, const async_state *s, const gmg_map *prolong)
+{
+  (void)s;
+  return !l->A->part && rows_can_prolong(prolong);
+}
 #endif
 
 const async_variant R(async_rows) = {.lay_out = lay_out,
                                      .prepare = prepare,
                                      .run = run,
                                      .presmooth_restrict = IN_FLOAT(presmooth_restrict),
-                                     .postsmooth_update = IN_FLOAT(postsmooth_update)};
+                                     .postsmooth_update = IN_FLOAT(postsmooth_update),
+                                     .double_buffered = IN_FLOAT(double_buffered)};

@@ -12,8 +12,8 @@
    side that other blocks read, which are written to interface_copy.
 
    PASS_UPDATE writes finished rows to a field of doubles, so blocks see the values from before the pass. PASS_PROLONG adds the
-   correction to a row as it is loaded; that completes the upward leg. The downward leg, PASS_FROM_ZERO | PASS_RESTRICT, is in
-   row_restrict.cuh. */
+   correction to a row as it is loaded; that completes the upward leg, to a field of doubles or to another field of the level. The
+   downward leg, PASS_FROM_ZERO | PASS_RESTRICT, is in row_restrict.cuh. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_ROW_SWEEP_H
 #define GMG_SMOOTHERS_RELAX_CUDA_ROW_SWEEP_H
 
@@ -34,7 +34,7 @@ template <int HALF_SWEEPS, int KIND, int WHOLE> struct row_shape {
   static constexpr int lead = restricts ? 1 : (margin + LANE_COLS - 1) / LANE_COLS; /* lanes before the block's first column */
   static constexpr int most = (32 - 2 * lead) * LANE_COLS; /* columns of a block */
   /* thread blocks per multiprocessor, to limit registers */
-  static constexpr int blocks = updates || (!whole && sizeof(real) == 4) ? 3 : ROW_BLOCKS;
+  static constexpr int blocks = prolongs || updates || (!whole && sizeof(real) == 4) ? 3 : ROW_BLOCKS;
 };
 
 /* A lane's values of a field of doubles. */
@@ -230,7 +230,7 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
   typedef row_shape<HALF_SWEEPS, KIND, whole> shape;
   constexpr int COLS = LANE_COLS, AHEAD = shape::ahead, SLOTS = shape::slots, updates = shape::updates, prolongs = shape::prolongs;
   constexpr int exact = HALF_SWEEPS == 2 && !updates, WRITTEN = !whole ? 1 : exact ? 2 : COLS, MARGIN = shape::margin;
-  static_assert(!KIND || KIND == PASS_FROM_ZERO || KIND == PASS_UPDATE || KIND == (PASS_PROLONG | PASS_UPDATE),
+  static_assert(!KIND || KIND == PASS_FROM_ZERO || KIND == PASS_UPDATE || (KIND & ~PASS_UPDATE) == PASS_PROLONG,
                 "other kinds are not there");
   __shared__ real walls[2][COLS][32 * BLOCK_WARPS];
   const int me = (int)threadIdx.x;
@@ -362,25 +362,29 @@ static inline void rows_sweep(const gmg_exec *e, const gmg_operator *A, const un
 }
 
 #if GMG_REAL_F32
-/* One pass of HALF_SWEEPS half sweeps that updates another field, and adds a coarse correction if there is one. Returns 0 if the
-   correction cannot be interpolated in pairs. */
+/* Whether a pass can interpolate a correction. */
+static inline int rows_can_prolong(const gmg_map prolong[3]) { return gmg_all_have_pairs(prolong, 2, GMG_PAIRS_LINEAR); }
+
+/* One pass of HALF_SWEEPS half sweeps that updates another field, and adds a coarse correction if there is one. Returns 0 if it
+   does not apply. To a field of the level it is only there with a correction. */
 template <int HALF_SWEEPS>
 static inline int rows_update(const gmg_exec *e, const gmg_operator *A, const uniform_level &x, const void *f, const void *u,
                               const gmg_update_target *to)
 {
-  constexpr int KIND = PASS_PROLONG | PASS_UPDATE;
+  constexpr int UP = PASS_PROLONG | PASS_UPDATE;
   static row_pass *const plain[] = {row_kernel<HALF_SWEEPS, PASS_UPDATE, 0, 0>, row_kernel<HALF_SWEEPS, PASS_UPDATE, 0, 1>};
-  static row_pass *const with_correction[2][2] = {{row_kernel<HALF_SWEEPS, KIND, 0, 0>, row_kernel<HALF_SWEEPS, KIND, 0, 1>},
-                                                {row_kernel<HALF_SWEEPS, KIND, 1, 0>, row_kernel<HALF_SWEEPS, KIND, 1, 1>}};
-  const gmg_map *map = to->prolong;
+  static row_pass *const with_correction[2][2][2] = /* [is_field][reversed][whole] */
+      {{{row_kernel<HALF_SWEEPS, UP, 0, 0>, row_kernel<HALF_SWEEPS, UP, 0, 1>},
+        {row_kernel<HALF_SWEEPS, UP, 1, 0>, row_kernel<HALF_SWEEPS, UP, 1, 1>}},
+       {{row_kernel<HALF_SWEEPS, PASS_PROLONG, 0, 0>, row_kernel<HALF_SWEEPS, PASS_PROLONG, 0, 1>},
+        {row_kernel<HALF_SWEEPS, PASS_PROLONG, 1, 0>, row_kernel<HALF_SWEEPS, PASS_PROLONG, 1, 1>}}};
   const int whole = gmg_has_whole_rows(A->n[0], f, u, to->x) && to->layout.row % LANE_COLS == 0;
-  if (!update_has_offsets(to)) return 0;
-  for (int a = 0; to->coarse && a < 2; a++)
-    if (map[a].pairs != GMG_PAIRS_LINEAR) return 0;
+  if (!update_has_offsets(to) || (to->coarse ? !rows_can_prolong(to->prolong) : to->is_field)) return 0;
   update_output o = update_of(to, A);
   o.x += x.layout.first;
-  gmg_launch(e, "rows", to->coarse ? with_correction[x.reversed][whole] : plain[whole], gmg_warp_shape(x.total), x,
-             x.total, first_unknown(x.layout, f), first_unknown(x.layout, u), nullptr, nullptr, o);
+  scalar *const field = to->is_field ? first_unknown(x.layout, to->x) : NULL;
+  gmg_launch(e, "rows", to->coarse ? with_correction[to->is_field][x.reversed][whole] : plain[whole], gmg_warp_shape(x.total), x,
+             x.total, first_unknown(x.layout, f), first_unknown(x.layout, u), field, field, o);
   return 1;
 }
 #endif
