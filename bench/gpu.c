@@ -85,7 +85,7 @@ static void fmg_row(const char *name, int dim, size_t n)
   double *f = bench_gpu_uploaded(host, r.cells), *u = bench_gpu_device_field(r.cells);
   const double floor = bench_gpu_measured_floor(&r, f, u); /* u is then the discrete solution */
   cudaMemcpy(discrete, u, r.cells * sizeof *u, cudaMemcpyDeviceToHost);
-  r.params.fmg = 1, r.params.max_cycles = 1, r.params.check_every = GMG_NONE;
+  r.params.fmg = 1, r.params.max_cycles = 1, r.params.check_every = GMG_NONE, r.params.direct = GMG_DIRECT_AUTO;
   bench_gpu_build(&r);
   const bench_gpu_samples s = bench_gpu_solve_time(&r, f, u, &report);
   cudaMemcpy(host, u, r.cells * sizeof *u, cudaMemcpyDeviceToHost);

@@ -363,12 +363,14 @@ static void is_chosen(void **state)
     size_t coarse_cells;
     gmg_coarse_kind coarse;
     gmg_direct asked;
-    int direct;
+    int direct, fmg, check_every; /* the last two: then gmg still chooses the solver of the coarsest grid */
   } rows[] = {{64, 0, 0, 0, GMG_COARSE_AUTO, GMG_DIRECT_AUTO, 1},   {64, 0, 0, 0, GMG_COARSE_AUTO, GMG_DIRECT_NEVER, 0},
               {64, 0, 0, 0, GMG_COARSE_AUTO, GMG_DIRECT_ALWAYS, 1}, {4000, 0, 0, 0, GMG_COARSE_AUTO, GMG_DIRECT_AUTO, 0},
               {64, 1, 0, 0, GMG_COARSE_AUTO, GMG_DIRECT_AUTO, 0},   {64, 0, 0, 0, GMG_COARSE_CG, GMG_DIRECT_AUTO, 0},
               {64, 0, 3, 0, GMG_COARSE_AUTO, GMG_DIRECT_AUTO, 0},   {64, 0, 0, 99, GMG_COARSE_AUTO, GMG_DIRECT_AUTO, 0},
-              {64, 0, 3, 0, GMG_COARSE_TENSOR, GMG_DIRECT_AUTO, 0}, {64, 0, 3, 0, GMG_COARSE_TENSOR, GMG_DIRECT_ALWAYS, 1}};
+              {64, 0, 3, 0, GMG_COARSE_TENSOR, GMG_DIRECT_AUTO, 0}, {64, 0, 3, 0, GMG_COARSE_TENSOR, GMG_DIRECT_ALWAYS, 1},
+              {64, 0, 0, 0, GMG_COARSE_AUTO, GMG_DIRECT_AUTO, 0, 1},   {4000, 0, 0, 0, GMG_COARSE_AUTO, GMG_DIRECT_AUTO, 0, 1},
+              {64, 0, 0, 0, GMG_COARSE_AUTO, GMG_DIRECT_AUTO, 0, 0, GMG_NONE}};
   double beta[64 * 64];
   for (size_t i = 0; i < sizeof beta / sizeof *beta; i++) beta[i] = 1 + one[i];
   for (int k = 0; k < COUNT(rows); k++) {
@@ -379,9 +381,11 @@ static void is_chosen(void **state)
     assert_int_equal(gmg_context_create_host(1, &s.context), GMG_OK);
     if (rows[k].with_beta) p.beta = beta;
     q.coarse = rows[k].coarse, q.direct = rows[k].asked, q.coarse_cells = rows[k].coarse_cells, q.max_levels = rows[k].levels;
+    q.fmg = rows[k].fmg, q.check_every = rows[k].check_every;
     assert_ok(s.context, gmg_plan(s.context, &p, &q, &info));
     if (info.direct != rows[k].direct || (info.direct && (info.levels != 1 || info.coarse != GMG_COARSE_TENSOR)) ||
-        (!info.direct && info.levels == 1) || (rows[k].asked == GMG_DIRECT_NEVER && info.coarse != GMG_COARSE_CG))
+        (!info.direct && info.levels == 1) || (rows[k].asked == GMG_DIRECT_NEVER && info.coarse != GMG_COARSE_CG) ||
+        ((rows[k].fmg || rows[k].check_every) && info.coarse != GMG_COARSE_TENSOR))
       fail_msg("row %d: direct %d, %d levels, coarse %d", k, info.direct, info.levels, (int)info.coarse);
     gmg_context_destroy(s.context);
   }
