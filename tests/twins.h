@@ -189,8 +189,7 @@ static const plain_case plain[] = {
     /* sizes for kernels that process pairs of unknowns, on all levels or on some */
     {"3D pairs", {3, {72, 40, 24}, GMG_CELL, "dnddrd"}},       {"3D pairs, periodic", {3, {20, 64, 36}, GMG_CELL, "ppddpp"}},
     {"2D pairs", {2, {132, 264, 1}, GMG_CELL, "dndd"}},        {"2D pairs, periodic", {2, {64, 96, 1}, GMG_CELL, "pppp"}},
-    {"2D few rows", {2, {500, 350, 1}, GMG_CELL, "ddpp"}},     {"3D other widths", {3, {44, 48, 40}, GMG_CELL, "ppdnrd"}},
-    {"3D a wide tile", {3, {68, 56, 60}, GMG_CELL, "dddnpp"}}};
+    {"2D few rows", {2, {500, 350, 1}, GMG_CELL, "ddpp"}},     {"3D other widths", {3, {44, 48, 40}, GMG_CELL, "ppdnrd"}}};
 enum { PLAIN = sizeof plain / sizeof *plain };
 
 #endif
