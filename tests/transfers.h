@@ -22,8 +22,15 @@ static inline void transfers(const char *name, const both *b, int l)
   if (!L[0]->operator_dependent && e[0]->type == GMG_F64) {
     const gmg_exec low_z[2] = {gmg_exec_make(s[0]->context, GMG_F32, 0), gmg_exec_make(s[1]->context, GMG_F32, 0)};
     twin small = begin_twin(&low_z[0], &low_z[1], n, 0), divisor = begin_twin(e[0], e[1], 1, 25);
-    ON_BOTH(i) gmg_operator_of(e[i], &L[i]->A)->interpolated_residual(e[i], &L[i]->A, L[i]->prolong, coarse.at[i], f.at[i], u.at[i], divisor.at[i], small.at[i]);
-    same_twin(name, "interpolated", &u, 1024), same_twin(name, "its residual", &small, 1024);
+    for (int store = 1; store >= 0; store--) {
+      int stored[2];
+      ON_BOTH(i) e[i]->vector->fill(e[i], n, 0, u.at[i]);
+      ON_BOTH(i) stored[i] = gmg_operator_of(e[i], &L[i]->A)->interpolated_residual(e[i], &L[i]->A, L[i]->prolong, coarse.at[i], f.at[i], u.at[i], store, divisor.at[i], small.at[i]);
+      if (store && !(stored[HOST] && stored[DEVICE])) fail_msg("%s: the interpolated field was not stored", name);
+      if (stored[HOST] && stored[DEVICE]) same_twin(name, "interpolated", &u, 1024);
+      same_twin(name, store ? "its residual" : "the residual alone", &small, 1024);
+      ON_BOTH(i) low_z[i].vector->fill(&low_z[i], n, 0, small.at[i]);
+    }
     end_twin(&small), end_twin(&divisor);
   }
   /* the host treats weights that agree within 1e-12 as equal (map.c) */

@@ -170,6 +170,7 @@ struct gmg_solver {
   const struct gmg_correction_ops *corrections; /* how a correction is computed from a residual */
   const struct gmg_fmg_ops *fmg;                /* functions of a full multigrid start, for two or more levels */
   gmg_scales *scales;     /* in exec's memory; only with low precision */
+  void *fmg_base;         /* u of level 1 in the problem's type, in a full multigrid start; NULL: not needed (gmg_takes_base()) */
   int f_keeps_mean;       /* scales->residual.mean may differ from 0 */
   void *f_eff;            /* fine field: f with boundary values folded in, and unless f_keeps_mean the mean removed */
   struct {

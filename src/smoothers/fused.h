@@ -7,7 +7,7 @@
 #include "gmg_smoother.h"
 #include "stencil/grid/map.h"
 
-/* Destination of the last post-smoothing step: x = scale[0] u + keep x, where u is the result of the sweep. */
+/* Destination of the last post-smoothing step: x = scale[0] u + keep x + base, where u is the result of the sweep. */
 typedef struct gmg_update_target {
   void *x;                 /* field or array of the level's size, in double */
   int is_field;            /* 1: x is a field of the level, in the level's type; then scale = NULL and keep = 0 */
@@ -17,6 +17,9 @@ typedef struct gmg_update_target {
   const void *coarse;      /* u of the next coarser level, which is interpolated and added to u before the sweep; NULL: no
                               correction */
   const gmg_map *prolong;  /* maps of that interpolation, one per axis */
+  const void *base;        /* a field of the next coarser level, in double, whose interpolation is the base; NULL: no base. Only
+                              if takes_base() returned 1 */
+  const gmg_map *base_map; /* maps of that interpolation, with weights in double. They read the same columns as `prolong` */
 } gmg_update_target;
 
 /* All functions are set. On a device they only enqueue. A u that is not the destination is undefined afterwards. */
@@ -34,6 +37,8 @@ typedef struct gmg_fused_ops {
      it back. 1 promises the former for both starts, and the latter without the coarse correction; on a part of a level
      (core/part.h) also with it. Both for the steps in the level's parameters. Called at create, after setup. */
   int (*double_buffered)(const gmg_smoother_level *level, const void *state, const gmg_map *prolong);
+  /* Whether postsmooth_update() takes this target, which has a base, wherever its arrays lie. */
+  int (*takes_base)(const gmg_smoother_level *level, const void *state, int steps, const gmg_update_target *to);
 } gmg_fused_ops;
 
 /* The fused legs of params->smoother for exec's backend and type. NULL: a user's smoother, no fused legs, or not for this kind of

@@ -23,9 +23,10 @@ typedef struct gmg_operator_ops {
      records the divisor and the norm in s. On a device s->mean is subtracted from f; on the host it is 0. */
   double (*measure_residual)(const gmg_exec *e, const gmg_operator *A, const void *f, const void *u, const double *divisor,
                              gmg_scale *s, void *r, double *f_norm, gmg_wait wait);
-  /* u = M coarse, then r = (f - A u) / divisor[0] in low precision. M: the Kronecker product of map[2], map[1] and map[0]. */
-  void (*interpolated_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
-                                void *u, const double *divisor, void *r);
+  /* u = M coarse, then r = (f - A u) / divisor[0] in low precision. M: the Kronecker product of map[2], map[1] and map[0]. Returns
+     whether it has stored u. With store = 0 it need not: u may then contain anything. */
+  int (*interpolated_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
+                               void *u, int store, const double *divisor, void *r);
   /* u = u + c, then measure_residual(). */
   double (*correct_residual)(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
                              const double *divisor, gmg_scale *s, void *r, gmg_wait wait);

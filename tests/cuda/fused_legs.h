@@ -66,9 +66,9 @@ static inline void down_keeps_a_solution(const char *name, const both *b, int st
 
 /* --- the leg up of a mixed cycle --------------------------------------------------------------------------------------- */
 
-/* A case of the upward leg, which updates a field in double: to the field plus the correction, or to the correction alone. */
+/* A case of the upward leg, which updates a field in double: to the field, nothing or a base, plus the correction. */
 typedef struct {
-  int prolongs; /* 1: first adds the coarse correction */
+  int prolongs; /* 1: first adds the coarse correction. 2: the same, on a base */
   int keep, steps;
   int offset;   /* of the field, in elements. 1: the field does not begin with a pair */
   int gap[2];   /* elements between its rows, and rows between its planes */
@@ -77,12 +77,19 @@ static const update_case updates[] = {
     {0, 0, 1, 0, {0, 0}}, {1, 0, 1, 0, {0, 0}}, {0, 1, 1, 0, {0, 0}}, {1, 1, 1, 0, {0, 0}}, {0, 0, 2, 0, {0, 0}},
     {1, 0, 2, 0, {0, 0}}, {0, 1, 2, 0, {0, 0}}, {1, 1, 2, 0, {0, 0}}, {0, 0, 1, 1, {0, 0}}, {1, 0, 1, 1, {0, 0}},
     {0, 1, 1, 1, {0, 0}}, {1, 1, 1, 1, {0, 0}}, {1, 1, 1, 0, {2, 0}}, {0, 1, 1, 1, {2, 2}}, {1, 1, 1, 0, {8, 3}},
-    {1, 0, 1, 1, {3, 1}}};
+    {1, 0, 1, 1, {3, 1}}, {2, 0, 1, 0, {0, 0}}, {2, 0, 1, 1, {0, 0}}, {2, 0, 1, 0, {8, 3}}, {2, 0, 1, 1, {3, 1}},
+    {2, 0, 2, 0, {0, 0}}};
 enum { UPDATES = sizeof updates / sizeof *updates };
 
-/* The upward leg in one operation on the device, if it can, against three operations on the host. can_prolong: whether the
-   operation can also add the coarse correction, in one step. */
-static inline void update_agrees(const char *name, const both *b, const update_case *k, int can, int can_prolong)
+/* Whether the upward leg of a mixed cycle is one operation. */
+typedef struct {
+  int plain;         /* without the coarse correction */
+  int with_prolong;  /* with it, in one step */
+  int with_base;     /* the same on a base, if these are cells, coarsened in pairs */
+} update_ability;
+
+/* The upward leg in one operation on the device, if it can, against its parts on the host. */
+static inline void update_agrees(const char *name, const both *b, const update_case *k, update_ability can)
 {
   gmg_solver *const *s = b->solver;
   const gmg_exec *low[2] = {s[0]->levels_exec, s[1]->levels_exec}, *high[2] = {&s[0]->exec, &s[1]->exec};
@@ -95,18 +102,24 @@ static inline void update_agrees(const char *name, const both *b, const update_c
   twin coarse = begin_twin(low[0], low[1], s[0]->level[1].A.cells, 83), x = begin_twin(high[0], high[1], in_x.n[2] * gmg_pitch(in_x, 2) + offset, 84);
   twin scale = begin_twin(high[0], high[1], 1, 85);
   double *const at[2] = {(double *)x.at[0] + offset, (double *)x.at[1] + offset};
+  twin base = begin_twin(high[0], high[1], s[0]->level[1].A.cells, 86);
+  const int has_base = k->prolongs == 2, by_one = k->steps == 1, paired = gmg_all_have_pairs(L[1]->prolong, s[0]->problem.dim, GMG_PAIRS_LINEAR), cells = s[0]->problem.centering == GMG_CELL;
   if (!k->keep) ON_BOTH(i) gmg_array_fill(high[i], in_x, NAN, at[i]);
+  if (has_base) gmg_transfer(high[0], s[0]->outer[0].prolong, gmg_layout_of(&L[0][1].A), base.at[0], in_x, at[0]);
   if (k->prolongs) s[0]->mg.grid->transfer(low[0], L[0]->prolong, coarse.at[0], c.at[0], 1);
   s[0]->mg.smoother[0]->sweep(&L[0]->view, s[0]->mg.state[0], f.at[0], c.at[0], k->steps, leg);
-  gmg_array_correct(high[0], in_x, (gmg_correction){.z = c.at[0], .scale = scale.at[0], .low = 1}, k->keep, at[0]);
+  gmg_array_correct(high[0], in_x, (gmg_correction){.z = c.at[0], .scale = scale.at[0], .low = 1}, k->keep || has_base, at[0]);
   const gmg_update_target to = {.x = at[1], .layout = in_x, .scale = scale.at[1], .keep = k->keep,
-                                .coarse = k->prolongs ? coarse.at[1] : NULL, .prolong = k->prolongs ? L[1]->prolong : NULL};
-  const int done = s[1]->mg.fused[0]->postsmooth_update(&L[1]->view, s[1]->mg.state[0], f.at[1], c.at[1], k->steps, leg, &to);
-  if (done != (k->prolongs ? can_prolong && k->steps == 1 : can))
+                                .coarse = k->prolongs ? coarse.at[1] : NULL, .prolong = k->prolongs ? L[1]->prolong : NULL,
+                                .base = has_base ? base.at[1] : NULL, .base_map = has_base ? s[1]->outer[0].prolong : NULL};
+  const int takes = has_base && s[1]->mg.fused[0]->takes_base(&L[1]->view, s[1]->mg.state[0], k->steps, &to);
+  const int done = (!has_base || takes) && s[1]->mg.fused[0]->postsmooth_update(&L[1]->view, s[1]->mg.state[0], f.at[1], c.at[1], k->steps, leg, &to);
+  const int wanted = has_base ? can.with_base && paired && cells && by_one : k->prolongs ? can.with_prolong && by_one : can.plain;
+  if (done != wanted)
     fail_msg("%s, prolongs %d, keep %d, %d steps, offset %d, gaps %d, %d: done %d", name, k->prolongs, k->keep, k->steps, k->offset,
              k->gap[0], k->gap[1], done);
   if (done) same_twin(name, "updated field", &x, 1024 * epsilon_of(low[0]) / epsilon_of(high[0]));
-  end_twin(&f), end_twin(&c), end_twin(&coarse), end_twin(&x), end_twin(&scale);
+  end_twin(&f), end_twin(&c), end_twin(&coarse), end_twin(&x), end_twin(&scale), end_twin(&base);
 }
 
 /* --- both legs, double buffered ----------------------------------------------------------------------------------------- */

@@ -58,7 +58,7 @@ static int begin_in_box(int box, gmg_type type, gmg_precision precision, char na
   gmg_params q = params_for_cycles();
   if (!taken(unknowns(&p))) return 0;
   snprintf(name, 100, "red_black, %zu x %zu x %zu, %s", p.n[0], p.n[1], p.n[2], boxes[box].shape.bc);
-  p.type = type, q.precision = precision, q.smoother = gmg_smoother_by_name("red_black");
+  p.type = type, q.precision = precision, q.fmg = precision == GMG_PRECISION_MIXED, q.smoother = gmg_smoother_by_name("red_black");
   *b = begin_both(&p, &q, name);
   return 1;
 }
@@ -95,7 +95,7 @@ static void mixed_legs(void **state)
   (void)state;
   for (int i = 0; i < BOXES; i++) {
     if (!begin_in_box(i, GMG_F64, GMG_PRECISION_MIXED, name, &b)) continue;
-    for (int k = 0; k < UPDATES; k++) update_agrees(name, &b, &updates[k], 1, boxes[i].can_prolong);
+    for (int k = 0; k < UPDATES; k++) update_agrees(name, &b, &updates[k], (update_ability){1, boxes[i].can_prolong, boxes[i].can_prolong});
     end_both(&b);
   }
 }

@@ -181,11 +181,13 @@ static double measure_residual(const gmg_exec *e, const gmg_operator *A, const v
   REAL_DOUBLE(norm, op_of(e)->measure_residual(e, A, f, u, divisor, s, r, f_norm, wait)), writes(r);
   return norm;
 }
-static void interpolated_residual(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
-                                  void *u, const double *divisor, void *r)
+static int interpolated_residual(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
+                                 void *u, int store, const double *divisor, void *r)
 {
+  int stored;
   reads("interpolated_residual", "the coarse field", coarse), reads_coefficients("interpolated_residual", A);
-  REAL(op_of(e)->interpolated_residual(e, A, map, coarse, f, u, divisor, r)), writes(u), writes(r);
+  REAL(stored = op_of(e)->interpolated_residual(e, A, map, coarse, f, u, store, divisor, r)), writes(u), writes(r);
+  return stored;
 }
 static double correct_residual(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
                                const double *divisor,
@@ -302,7 +304,13 @@ static int double_buffered(const gmg_smoother_level *l, const void *state, const
   return buffered && l->A->type == GMG_F64;
 }
 
-static const gmg_fused_ops fused = {presmooth_restrict, postsmooth_update, double_buffered};
+static int takes_base(const gmg_smoother_level *l, const void *state, int steps, const gmg_update_target *to)
+{
+  (void)l, (void)state, (void)steps, (void)to;
+  return 0;
+}
+
+static const gmg_fused_ops fused = {presmooth_restrict, postsmooth_update, double_buffered, takes_base};
 
 /* --- a watched solver --------------------------------------------------------------------------------------------------------- */
 

@@ -16,13 +16,11 @@ int gmg_cycle(const gmg_multigrid *m, int l, const void *f, void *u, gmg_cycle_k
 /* improve.c */
 void gmg_improve(gmg_solver *s, const void *f, void *u); /* one cycle in the problem's type for the caller's u. f: the caller's, or
                                                             f_eff. Only enqueues */
-/* Computes a correction to x from a residual, by `cycles` cycles on level l, the first from zero. level[l].f holds the residual,
-   divided by scale[0]. The correction is scale[0] times the result. There are two outcomes:
-   - The cycle has applied the correction in its last pass: x += correction if keep = 1, x = correction if keep = 0. Returns a
-     correction with z = NULL.
-   - The cycle has not changed x. Returns the correction, which the caller must apply in the same way.
-   at: layout of x. */
-gmg_correction gmg_correct(gmg_solver *s, int l, int cycles, const double *scale, int keep, gmg_layout at, void *x);
+/* Computes a correction to to->x from a residual, by `cycles` cycles on level l, the first from zero. level[l].f holds the
+   residual, divided by to->scale[0]. The correction is to->scale[0] times the result. There are two outcomes:
+   - The cycle has updated the target in its last pass. Returns a correction with z = NULL. With a base it is always so.
+   - The cycle has not changed x. Returns the correction, which the caller must apply: x = correction + keep x. */
+gmg_correction gmg_correct(gmg_solver *s, int l, int cycles, const gmg_update_target *to);
 
 /* One implementation of the two legs of a cycle on a level. Chosen at create (legs.c). */
 struct gmg_legs {
@@ -30,6 +28,8 @@ struct gmg_legs {
   void (*presmooth_restrict)(const gmg_multigrid *m, int l, const void *f, void *u, gmg_start start);
   /* Adds u of the next coarser level, and smooths. `to` and the return value are as in gmg_cycle(). */
   int (*prolong_postsmooth)(const gmg_multigrid *m, int l, const void *f, void *u, const gmg_update_target *to);
+  /* gmg_takes_base(). NULL: never */
+  int (*takes_base)(const gmg_multigrid *m, int l, const gmg_update_target *to);
 };
 extern const gmg_legs gmg_plain_legs, gmg_double_buffered_legs;
 
@@ -37,6 +37,8 @@ extern const gmg_legs gmg_plain_legs, gmg_double_buffered_legs;
 gmg_refresh *gmg_refresh_of(gmg_halos halos);
 const gmg_legs *gmg_unfused_legs(const gmg_multigrid *m); /* one operation after the other */
 void gmg_agree_on_legs(gmg_multigrid *m, int l); /* in several processes, called by all at once: the same legs on all */
+/* Whether a cycle on level l updates this target, which has a base, wherever its arrays lie. */
+int gmg_takes_base(const gmg_multigrid *m, int l, const gmg_update_target *to);
 void gmg_choose_legs(gmg_multigrid *m, int l); /* at create, after the smoother and the maps of level l */
 
 /* bottom.c. Create after all levels; update after their values have changed. */
@@ -59,16 +61,19 @@ gmg_correction gmg_fmg_approximate(gmg_solver *s, const void *f, const void *f_e
 /* The parts of a full multigrid start that depend on the type of the levels: in fmg.c for levels in the problem's type, in
    fmg_low.c for levels in low precision. */
 typedef struct gmg_fmg_ops {
-  /* Restricts f to r of level l + 1, and boundary values to all levels up to l, for an l that it chooses. Returns l. */
+  /* Restricts f to the data of level l + 1, and boundary values to all levels up to l, for an l that it chooses. Returns l. */
   int (*restrict_first_levels)(gmg_solver *s, const void *f, const void *f_eff);
-  /* From the solution on level l + 1 computes those on levels l to 0. */
-  gmg_correction (*finish)(gmg_solver *s, const void *f_eff, void *u);
+  /* Returns 1 if the last cycle on level l + 1 may write its solution to a target, and sets that. */
+  int (*target)(gmg_solver *s, gmg_update_target *to);
+  /* From the solution on level l + 1 computes those on levels l to 0. in_target: it is in the target. */
+  gmg_correction (*finish)(gmg_solver *s, const void *f_eff, void *u, int in_target);
 } gmg_fmg_ops;
 extern const gmg_fmg_ops gmg_fmg_same_type, gmg_fmg_low_type;
 
 /* padded = u with a layer of values beyond the walls, computed from boundary values */
 void gmg_fmg_pad(gmg_solver *s, gmg_exec *e, gmg_level *L, const void *u, void *padded);
 void gmg_fmg_restrict_faces(const gmg_solver *s, const gmg_exec *e, gmg_level *L, gmg_level *C);
+void *gmg_fmg_data(const gmg_solver *s, int l);
 int gmg_fmg_needs_padding(const gmg_solver *s, int l); /* whether the interpolation to level l reads a padded field */
 
 #endif

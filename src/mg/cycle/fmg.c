@@ -23,19 +23,22 @@ void gmg_fmg_pad(gmg_solver *s, gmg_exec *e, gmg_level *L, const void *u, void *
   gmg_grid_ops_of(e)->pad(e, &L->A, &L->faces, u, padded);
 }
 
-/* Computes f and g of all coarser levels. r of a level holds its f before boundary values are folded in. */
+/* Where the data of level l > 0 are restricted to. If there are boundary values, r holds f before they are folded in. */
+void *gmg_fmg_data(const gmg_solver *s, int l) { return s->has_boundary_values ? s->level[l].r : s->level[l].f; }
+
+/* Computes f and g of all coarser levels. */
 static void restrict_data(gmg_solver *s, const void *f, const void *f_eff)
 {
   const gmg_exec *e = s->levels_exec;
-  const int first = s->fmg->restrict_first_levels(s, f, f_eff); /* has set r of level `first` + 1 */
+  const int first = s->fmg->restrict_first_levels(s, f, f_eff); /* has set the data of level `first` + 1 */
   for (int l = first; l + 1 < s->levels; l++) {
     gmg_level *L = &s->level[l], *C = &s->level[l + 1];
     if (l > first) {
-      gmg_exchange(e, &L->A, L->r);
-      s->mg.grid->transfer(e, L->average, L->r, C->r, 0);
+      gmg_exchange(e, &L->A, gmg_fmg_data(s, l));
+      s->mg.grid->transfer(e, L->average, gmg_fmg_data(s, l), gmg_fmg_data(s, l + 1), 0);
     }
-    e->vector->copy(e, C->A.cells, C->r, C->f);
     if (s->has_boundary_values) {
+      e->vector->copy(e, C->A.cells, C->r, C->f);
       gmg_fmg_restrict_faces(s, e, L, C);
       s->mg.grid->fold(e, &C->A, &C->faces, C->f);
     }
@@ -63,15 +66,18 @@ static void interpolate(gmg_solver *s, int l, gmg_layout at, void *u)
   gmg_transfer(s->levels_exec, map, gmg_layout_of_columns(map), padded ? C->padded : C->u, at, u);
 }
 
-/* Computes the solution of level l from that of the next coarser level. */
-static void ascend(gmg_solver *s, int l, const void *f, void *u)
+/* Computes the solution of level l from that of the next coarser level. Returns 1 if it is in the target, and 0 if it is in u. */
+static int ascend(gmg_solver *s, int l, const gmg_update_target *to)
 {
   const gmg_level *L = &s->level[l];
+  int done = 0;
   gmg_start_timer(s, l);
-  interpolate(s, l, gmg_layout_of(&L->A), u);
-  gmg_project(s, s->levels_exec, L, u);
-  gmg_exchange(s->levels_exec, &L->A, f);
-  for (int i = 0; i < s->params.fmg; i++) (void)gmg_cycle(&s->mg, l, f, u, s->params.cycle, GMG_FROM_CURRENT, NULL);
+  interpolate(s, l, gmg_layout_of(&L->A), L->u);
+  gmg_project(s, s->levels_exec, L, L->u);
+  gmg_exchange(s->levels_exec, &L->A, L->f);
+  for (int i = 1; i <= s->params.fmg; i++)
+    done = gmg_cycle(&s->mg, l, L->f, L->u, s->params.cycle, GMG_FROM_CURRENT, i == s->params.fmg ? to : NULL);
+  return done;
 }
 
 /* Solves the coarsest problem. In several processes it is that of the small levels together, which one cycle does not solve.
@@ -90,11 +96,15 @@ static void solve_coarsest(gmg_solver *s)
 
 gmg_correction gmg_fmg_approximate(gmg_solver *s, const void *f, const void *f_eff, void *u)
 {
+  gmg_update_target to;
+  const int has_target = s->fmg->target(s, &to);
+  int done = 0;
   gmg_start_timer(s, 0);
   restrict_data(s, f, f_eff);
   solve_coarsest(s);
-  for (int l = s->levels - 2; l > 0 && l >= s->outer_levels; l--) ascend(s, l, s->level[l].f, s->level[l].u);
-  return s->fmg->finish(s, f_eff, u);
+  for (int l = s->levels - 2; l > 0 && l >= s->outer_levels; l--)
+    done = ascend(s, l, has_target && l == s->outer_levels ? &to : NULL);
+  return s->fmg->finish(s, f_eff, u, done);
 }
 
 /* --- levels in the problem's type -------------------------------------------------------------------------------------------- */
@@ -104,12 +114,19 @@ static int restrict_first_levels(gmg_solver *s, const void *f, const void *f_eff
   (void)f_eff;
   const gmg_map *map = s->level[0].average;
   gmg_exchange(&s->exec, &s->level[0].A, f);
-  gmg_transfer(&s->exec, map, s->layouts.f, f, gmg_layout_of_rows(map), s->level[1].r);
+  gmg_transfer(&s->exec, map, s->layouts.f, f, gmg_layout_of_rows(map), gmg_fmg_data(s, 1));
   return 0;
 }
 
-static gmg_correction finish(gmg_solver *s, const void *f_eff, void *u)
+static int target(gmg_solver *s, gmg_update_target *to)
 {
+  (void)s, (void)to;
+  return 0;
+}
+
+static gmg_correction finish(gmg_solver *s, const void *f_eff, void *u, int in_target)
+{
+  (void)in_target;
   gmg_start_timer(s, 0);
   interpolate(s, 0, s->layouts.u, u);
   gmg_project_u(s, u);
@@ -118,4 +135,4 @@ static gmg_correction finish(gmg_solver *s, const void *f_eff, void *u)
   return (gmg_correction){.z = NULL};
 }
 
-const gmg_fmg_ops gmg_fmg_same_type = {restrict_first_levels, finish};
+const gmg_fmg_ops gmg_fmg_same_type = {restrict_first_levels, target, finish};

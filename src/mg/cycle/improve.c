@@ -27,15 +27,14 @@ void gmg_improve(gmg_solver *s, const void *f, void *u)
   (void)gmg_cycle(&s->mg, 0, f, u, s->params.cycle, GMG_FROM_CURRENT, NULL);
 }
 
-gmg_correction gmg_correct(gmg_solver *s, int l, int cycles, const double *scale, int keep, gmg_layout at, void *x)
+gmg_correction gmg_correct(gmg_solver *s, int l, int cycles, const gmg_update_target *to)
 {
   const gmg_level *L = &s->level[l];
-  const gmg_update_target to = {.x = x, .layout = at, .scale = scale, .keep = keep};
   gmg_start start = GMG_FROM_ZERO;
   gmg_exchange(s->levels_exec, &L->A, L->f);
   for (int c = 1; c < cycles; c++, start = GMG_FROM_CURRENT)
     (void)gmg_cycle(&s->mg, l, L->f, L->u, s->params.cycle, start, NULL);
-  const int done = gmg_cycle(&s->mg, l, L->f, L->u, s->params.cycle, start, &to);
+  const int done = gmg_cycle(&s->mg, l, L->f, L->u, s->params.cycle, start, to);
   gmg_start_timer(s, l);
-  return gmg_correction_from_levels(s, done ? NULL : L->u, scale);
+  return gmg_correction_from_levels(s, done ? NULL : L->u, to->scale);
 }

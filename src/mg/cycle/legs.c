@@ -75,7 +75,7 @@ static int plain_up(const gmg_multigrid *m, int l, const void *f, void *u, const
   return 0;
 }
 
-const gmg_legs gmg_plain_legs = {plain_down, plain_up};
+const gmg_legs gmg_plain_legs = {plain_down, plain_up, NULL};
 
 /* --- black box transfers -------------------------------------------------------------------------------------------------- */
 
@@ -103,7 +103,7 @@ static int black_box_up(const gmg_multigrid *m, int l, const void *f, void *u, c
   return 0;
 }
 
-static const gmg_legs black_box_legs = {black_box_down, black_box_up};
+static const gmg_legs black_box_legs = {black_box_down, black_box_up, NULL};
 
 const gmg_legs *gmg_unfused_legs(const gmg_multigrid *m)
 {
@@ -150,7 +150,15 @@ static int fused_up(const gmg_multigrid *m, int l, const void *f, void *u, const
   return 0;
 }
 
-static const gmg_legs fused_legs = {fused_down, fused_up};
+static int fused_takes_base(const gmg_multigrid *m, int l, const gmg_update_target *to)
+{
+  const gmg_level *L = &m->level[l];
+  gmg_update_target corrected = *to;
+  corrected.coarse = L[1].u, corrected.prolong = L->prolong;
+  return m->post > 0 && m->fused[l]->takes_base(&L->view, m->state[l], m->post, &corrected);
+}
+
+static const gmg_legs fused_legs = {fused_down, fused_up, fused_takes_base};
 
 /* --- double-buffered legs: u alternates between its field and r ---------------------------------------------------------- */
 
@@ -172,7 +180,12 @@ static int buffered_up(const gmg_multigrid *m, int l, const void *f, void *u, co
   return 0;
 }
 
-const gmg_legs gmg_double_buffered_legs = {buffered_down, buffered_up};
+const gmg_legs gmg_double_buffered_legs = {buffered_down, buffered_up, fused_takes_base};
+
+int gmg_takes_base(const gmg_multigrid *m, int l, const gmg_update_target *to)
+{
+  return l < m->bottom.level && m->legs[l]->takes_base && m->legs[l]->takes_base(m, l, to);
+}
 
 /* Where legs exchange, all processes must take the same ones, and legs that may refuse a call are not used. */
 static int legs_exchange(const gmg_multigrid *m, int l) { return m->level[l].A.part && m->refresh == exchange; }

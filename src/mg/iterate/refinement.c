@@ -10,7 +10,8 @@
    it. */
 static gmg_correction correction_for(gmg_solver *s, int cycles, int keep, void *x)
 {
-  return gmg_correct(s, 0, cycles, &s->scales->residual.divisor, keep, s->layouts.u, x);
+  const gmg_update_target to = {.x = x, .layout = s->layouts.u, .scale = &s->scales->residual.divisor, .keep = keep};
+  return gmg_correct(s, 0, cycles, &to);
 }
 
 /* Measures the residual of u. Unless low is NULL, stores it in level[0].f, divided by divisor[0] or, with divisor = NULL, by the
@@ -199,13 +200,15 @@ static gmg_status create_level(gmg_solver *s, int l, const gmg_axis axis[3], int
 }
 
 /* Allocates the fields of corrections. A full multigrid start uses level 0's u as work space for the padded field of level 1 in the
-   problem's type. */
+   problem's type. A base must outlive the cycle on level 0, so it has a field of its own, unless level 1 has it. */
 static gmg_status create(gmg_solver *s)
 {
   static const gmg_scales unknown = {.one = 1};
   const int with_room = s->params.fmg > 0 && s->levels > 1;
   void *scales = NULL;
   GMG_TRY(gmg_create_correction_fields(s, with_room ? gmg_padded_cells(&s->level[1].A) * s->exec.real_size : 0));
+  if (with_room && s->outer_levels == 1 && s->mg.fused[0] && !s->parts)
+    GMG_TRY(gmg_create_field(&s->exec, "base of a full multigrid start", s->level[1].A.cells, &s->fmg_base));
   GMG_TRY(gmg_exec_alloc(&s->exec, "scales of the residual and of f", sizeof unknown, &scales));
   if (!s->exec.dry) s->exec.memory->upload(s->context, scales, &unknown, sizeof unknown);
   s->scales = scales;

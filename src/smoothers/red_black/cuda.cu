@@ -108,6 +108,7 @@ static const plane_pass passes[] = {PLANE_PASS(2, 0),
                                     PLANE_PASS_IN_FLOAT(2, PASS_UPDATE),
                                     PLANE_PASS(2, PASS_UPDATE | PASS_PROLONG),
                                     PLANE_PASS(2, PASS_UPDATE | PASS_PROLONG | PASS_UNPAIRED),
+                                    PLANE_PASS_IN_FLOAT(2, PASS_UPDATE | PASS_PROLONG | PASS_BASE),
                                     PLANE_PASS_IN_FLOAT(2, PASS_PROLONG),
                                     PLANE_PASS_IN_FLOAT(2, PASS_PROLONG | PASS_UNPAIRED),
                                     {-1}};
@@ -282,6 +283,16 @@ static int double_buffered(const gmg_smoother_level *l, const void *state, const
          planes_can_double_buffer(passes, r->max_bytes, l->A, &r->blocks, prolong);
 }
 
+static int takes_base(const gmg_smoother_level *l, const void *state, int steps, const gmg_update_target *to)
+{
+  const red_black_state *r = (const red_black_state *)state;
+  if (!r->fused || steps != 1 || l->A->part) return 0;
+#if GMG_REAL_F32
+  if (l->A->dim == 2) return rows_can_update(to);
+#endif
+  return plane_pass_to(passes, r->max_bytes, to, l->A, &r->blocks) && update_has_offsets(to);
+}
+
 static gmg_status setup(const gmg_smoother_level *l, void **state)
 {
   const gmg_operator *A = l->A;
@@ -304,4 +315,7 @@ extern "C" const gmg_smoother_ops R(gmg_red_black_cuda) = {
     .setup = setup, .sweep = sweep, .sweep_from_zero = sweep_from_zero};
 
 extern "C" const gmg_fused_ops R(gmg_red_black_fused_cuda) = {
-    .presmooth_restrict = presmooth_restrict, .postsmooth_update = postsmooth_update, .double_buffered = double_buffered};
+    .presmooth_restrict = presmooth_restrict,
+    .postsmooth_update = postsmooth_update,
+    .double_buffered = double_buffered,
+    .takes_base = takes_base};

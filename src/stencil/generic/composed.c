@@ -3,11 +3,13 @@
 
 #include "stencil/grid_ops.h"
 
-void gmg_interpolate_and_measure(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
-                                 void *u, const double *divisor, void *r)
+int gmg_interpolate_and_measure(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
+                                void *u, int store, const double *divisor, void *r)
 {
+  (void)store;
   gmg_transfer(e, map, gmg_layout_of_columns(map), coarse, gmg_layout_of_u(A), u);
   (void)gmg_operator_of(e, A)->measure_residual(e, A, f, u, divisor, NULL, r, NULL, GMG_ENQUEUE);
+  return 1;
 }
 
 double gmg_correct_and_measure(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,

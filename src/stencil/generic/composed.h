@@ -9,9 +9,9 @@
 extern "C" {
 #endif
 
-/* interpolated_residual: gmg_transfer(), then measure_residual(). */
-void gmg_interpolate_and_measure(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
-                                 void *u, const double *divisor, void *r);
+/* interpolated_residual: gmg_transfer(), then measure_residual(). It always stores u. */
+int gmg_interpolate_and_measure(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
+                                void *u, int store, const double *divisor, void *r);
 /* correct_residual: gmg_array_correct(), then measure_residual(). */
 double gmg_correct_and_measure(const gmg_exec *e, const gmg_operator *A, gmg_correction c, const void *f, void *u,
                                const double *divisor, gmg_scale *s, void *r, gmg_wait wait);

@@ -119,6 +119,12 @@ static int double_buffered(const gmg_smoother_level *l, const void *state, const
          passes_of(l, l->params->post) == 1 && s->variant->double_buffered(l, s, prolong);
 }
 
+static int takes_base(const gmg_smoother_level *l, const void *state, int steps, const gmg_update_target *to)
+{
+  const async_state *s = (const async_state *)state;
+  return s->variant->takes_base && !s->resident && passes_of(l, steps) == 1 && s->variant->takes_base(l, s, to);
+}
+
 /* Refuses parameters that contradict each other, and blocks that do not fit on the device. */
 static gmg_status check(const gmg_smoother_level *l, const async_state *s)
 {
@@ -196,4 +202,7 @@ extern "C" const gmg_smoother_ops R(gmg_async_cuda) = {
     .setup = setup, .update = update, .sweep = sweep, .sweep_from_zero = sweep_from_zero};
 
 extern "C" const gmg_fused_ops R(gmg_async_fused_cuda) = {
-    .presmooth_restrict = presmooth_restrict, .postsmooth_update = postsmooth_update, .double_buffered = double_buffered};
+    .presmooth_restrict = presmooth_restrict,
+    .postsmooth_update = postsmooth_update,
+    .double_buffered = double_buffered,
+    .takes_base = takes_base};

@@ -62,6 +62,12 @@ static int double_buffered(const gmg_smoother_level *l, const async_state *s, co
   (void)s;
   return !l->A->part && rows_can_prolong(prolong);
 }
+
+static int takes_base(const gmg_smoother_level *l, const async_state *s, const gmg_update_target *to)
+{
+  (void)s;
+  return !l->A->part && rows_can_update(to);
+}
 #endif
 
 const async_variant R(async_rows) = {.lay_out = lay_out,
@@ -69,4 +75,5 @@ const async_variant R(async_rows) = {.lay_out = lay_out,
                                      .run = run,
                                      .presmooth_restrict = IN_FLOAT(presmooth_restrict),
                                      .postsmooth_update = IN_FLOAT(postsmooth_update),
-                                     .double_buffered = IN_FLOAT(double_buffered)};
+                                     .double_buffered = IN_FLOAT(double_buffered),
+                                     .takes_base = IN_FLOAT(takes_base)};

@@ -69,6 +69,7 @@ struct async_variant {
                            const gmg_update_target *to);
   /* Whether it pays. On a part of a level only if postsmooth_update() also adds the coarse correction. */
   int (*double_buffered)(const gmg_smoother_level *l, const async_state *s, const gmg_map *prolong);
+  int (*takes_base)(const gmg_smoother_level *l, const async_state *s, const gmg_update_target *to); /* in one pass */
   /* Converts numbers of blocks to what its kernels use instead. */
   void (*renumber)(const gmg_blocks *b, int *order);
 };

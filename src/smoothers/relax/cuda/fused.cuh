@@ -18,7 +18,8 @@ enum {
   PASS_RESTRICT = 4,  /* the residual of the result is restricted */
   PASS_UPDATE = 8,    /* u is written to the update target: the pass reads and writes different fields, like the deterministic
                          twin */
-  PASS_UNPAIRED = 16  /* with PASS_PROLONG: axes are not coarsened in pairs, or walls mirror */
+  PASS_UNPAIRED = 16, /* with PASS_PROLONG: axes are not coarsened in pairs, or walls mirror */
+  PASS_BASE = 32      /* with PASS_PROLONG and PASS_UPDATE: a coarse field of doubles is interpolated, and added to x */
 };
 
 /* Only float corrections update a field of another type. */
@@ -30,7 +31,19 @@ enum {
 
 /* --- PASS_UPDATE and PASS_PROLONG -------------------------------------------------------------------------------------- */
 
-/* The destination of u, x = scale u + keep x, and the correction added to u before. Axes as in block_level. */
+/* Weights of the interpolation of a base: of the parent of a fine unknown, and of the parent's neighbour. */
+typedef struct alignas(16) {
+  double own, side;
+} base_weights;
+
+/* The base of x, coarse values of type double. Its layout and the columns of its maps are those of the correction. */
+typedef struct {
+  const double *coarse;    /* NULL: no base */
+  const double *weight[3]; /* of its maps */
+  base_weights along[2];   /* of even and odd planes, or rows, the same for most */
+} update_base;
+
+/* The destination of u, x = scale u + keep x + base, and the correction added to u before. Axes as in block_level. */
 typedef struct {
   double *x;
   const double *scale;   /* NULL: 1 */
@@ -41,6 +54,7 @@ typedef struct {
   gmg_repeated_pairs along; /* weights along the columns, the same for most rows */
   real place[2], slope;     /* of the map along the columns, as in gmg_map */
   int row_gap, plane_gap; /* by how much rows and planes of x are longer than those of the level's fields */
+  update_base base;
 } update_output;
 
 /* Whether offsets in x can be ints. */
@@ -75,7 +89,19 @@ static inline update_output update_of(const gmg_update_target *to, const gmg_ope
   o.coarse += (size_t)to->prolong[axis[2]].shift * (size_t)o.layout.plane;
   o.along = gmg_repeated_pairs_of(&o.map[2]);
   o.place[0] = (real)o.map[2].place[0], o.place[1] = (real)o.map[2].place[1], o.slope = (real)o.map[2].slope;
+  o.base.coarse = (const double *)to->base;
+  for (int a = 0; a < 3 && to->base; a++) o.base.weight[a] = (const double *)to->base_map[axis[a]].weight;
+  for (int b = 0; b < 2; b++) gmg_repeated_pair_of(&o.map[2], b, &o.base.along[b].own, &o.base.along[b].side);
   return o;
+}
+
+/* Weights of fine index i along an axis. */
+static __device__ __forceinline__ base_weights base_weights_of(const update_output &o, int a, int i)
+{
+  const gmg_map &m = o.map[a];
+  const int own = (i >> 1) - __ldg(m.first + i), side = own - 1 + 2 * (i & 1);
+  const double *const w = o.base.weight[a] + (size_t)i * m.width;
+  return {own >= 0 && own < m.width ? __ldg(w + own) : 0, side >= 0 && side < m.width ? __ldg(w + side) : 0};
 }
 
 /* Doubles are not scaled: in double, u is only copied. */
@@ -110,18 +136,20 @@ static __device__ __forceinline__ void put_updates(const update_output &o, doubl
   if (mine[1]) o.x[offset[1]] = x[1];
 }
 
-/* Weights of fine index i, which may be beyond a wall or wrap around a periodic axis. */
-static __device__ __forceinline__ gmg_pair_weights pair_weights_of(const gmg_map &m, int i, int n, int wraps, int exists)
+/* Two updates with a base. */
+static __device__ __forceinline__ void put_updates_on(const update_output &o, double scale, const int mine[2], const int offset[2],
+                                                      const scalar value[2], const double base[2])
 {
-  if (!exists) return {0, 0};
-  return gmg_pair_weights_of(m, gmg_wrap_once(i, n, wraps));
+#pragma unroll
+  for (int r = 0; r < 2; r++)
+    if (mine[r]) o.x[offset[r]] = base[r] + scale * (double)value[r];
 }
 
 /* gmg_near_pair_of() of fine index i. paired: the axis is coarsened in pairs, and no wall mirrors. */
 template <int paired>
 static __device__ __forceinline__ gmg_near_pair near_pair_of(const gmg_map &m, int i, int n, int ends, int exists)
 {
-  const gmg_pair_weights w = paired ? pair_weights_of(m, i, n, ends, exists) : gmg_pair_weights{0, 0};
+  const gmg_pair_weights w = gmg_pair_weights_of(m, i, n, ends, paired && exists);
   return paired ? gmg_near_pair{w.own, w.side, i & 1} : gmg_near_pair_of(m, i, ends, exists);
 }
 

@@ -37,6 +37,7 @@ template <int HALF_SWEEPS> static constexpr size_t plane_pass_bytes(int kind)
 {
   typedef plane_shape<HALF_SWEEPS> shape;
   return shape::reals * sizeof(scalar) + (kind & PASS_PROLONG ? plane_prolong_bytes<HALF_SWEEPS>() : 0) +
+         (kind & PASS_BASE ? sizeof(typename plane_base<shape::rows, shape::steps>::memory) : 0) +
          (kind & PASS_RESTRICT ? plane_restriction<shape::threads, 0>::REALS * sizeof(scalar) : 0);
 }
 
@@ -65,7 +66,8 @@ static inline const plane_pass *plane_pass_to(const plane_pass *p, size_t max_by
 {
   if (to->coarse && !planes_can_prolong(to, A, b)) return NULL;
   const int prolongs = !to->coarse ? 0 : planes_are_paired(to->prolong, A) ? PASS_PROLONG : PASS_PROLONG | PASS_UNPAIRED;
-  return plane_pass_of(p, prolongs | (GMG_REAL_F32 && to->is_field ? 0 : PASS_UPDATE), max_bytes);
+  if (to->base && (prolongs != PASS_PROLONG || A->part)) return NULL;
+  return plane_pass_of(p, prolongs | (GMG_REAL_F32 && to->is_field ? 0 : PASS_UPDATE) | (to->base ? PASS_BASE : 0), max_bytes);
 }
 
 /* Whether the passes of a table can write u back from another field on the upward leg, with the correction. */

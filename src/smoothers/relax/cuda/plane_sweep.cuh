@@ -32,6 +32,7 @@
 
 #include "core/cuda/atomics.cuh"
 #include "geometry.cuh"
+#include "plane_base.cuh"
 #include "plane_prolong.cuh"
 #include "plane_restrict.cuh"
 
@@ -78,9 +79,11 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
   static constexpr int PITCH = shape::pitch, PLANE = shape::plane, COLOUR = shape::colour, THREADS = shape::threads;
   static constexpr int STEPS = shape::steps, SLOTS = shape::slots, DONE = 3 * HALF_SWEEPS + 1;
   static constexpr int from_zero = KIND & PASS_FROM_ZERO, prolongs = KIND & PASS_PROLONG, restricts = KIND & PASS_RESTRICT,
-                       updates = KIND & PASS_UPDATE, exact = HALF_SWEEPS == 2, self_contained = exact && from_zero && restricts;
+                       updates = KIND & PASS_UPDATE, has_base = KIND & PASS_BASE, exact = HALF_SWEEPS == 2,
+                       self_contained = exact && from_zero && restricts;
   typedef plane_restriction<THREADS, self_contained> residual_restriction;
   typedef plane_prolongation<shape::rows, shape::steps, !(KIND & PASS_UNPAIRED)> prolongation;
+  typedef plane_base<shape::rows, shape::steps> base_interpolation;
   static constexpr int keeps_f = shape::keeps_f && !prolongs && !restricts; /* these need the registers for other values */
   static constexpr int F_AHEAD = restricts ? 1 : 2; /* f of plane 2 T + F_AHEAD, and of the next, is loaded in step T */
   static constexpr int plain_groups = HALF_SWEEPS == 4 && !(shape::is_double && prolongs);
@@ -193,7 +196,7 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
   }
 
   __device__ __forceinline__ void begin_pass(scalar *tile, planes_held &v, prolongation &correction,
-                                             residual_restriction &restricted)
+                                             residual_restriction &restricted, base_interpolation &interpolated)
   {
     const int me = (int)threadIdx.x, count = (int)blockDim.x;
 #pragma unroll
@@ -206,6 +209,7 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
       correction.begin(o, s.n, s.ends, begin, me, swap, i, j, row0.exists, row1.exists, ri, rj, ring_exists, tile + shape::reals);
       correction.fill(o, along(), swap);
     }
+    if (has_base) interpolated.begin(o, s.n, s.ends, i, j, tile + shape::reals + prolongation::REALS);
     if (restricts) {
       const real out = s.coupling[0] + s.coupling[1] + s.coupling[2];
       const real inner0 = row0.inverse > 0 ? 1 / row0.inverse - out : (real)0,
@@ -310,9 +314,17 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
 
   /* Writes back the two planes that are done, and gathers their contributions to the coarse level. */
   template <int checked>
-  __device__ __forceinline__ void write_back(const planes_held &v, residual_restriction &restricted, int T, int t, int base)
+  __device__ __forceinline__ void write_back(const planes_held &v, residual_restriction &restricted,
+                                             base_interpolation &interpolated, const prolongation &correction, int T, int t,
+                                             int base)
   {
     scalar value[2][2] = {}, rhs[2][2] = {};
+    double base_x[2][2] = {};
+    if constexpr (has_base) {
+      double e[2];
+      interpolated.across(correction, t % base_interpolation::SLOTS, e);
+      interpolated.template take<checked>(o, first + 2 * T - DONE, s.n[2], e, base_x);
+    }
     real more[2] = {};
     constexpr int FIRST_COARSE = (DONE + 5) / 2; /* the step that adds to the block's first coarse plane */
     constexpr int NONE = FIRST_COARSE - 2 + self_contained; /* the last step that gives nothing */
@@ -342,7 +354,8 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
         const int mine[2] = {row0.mine, row1.mine}, there = p + update_gap(o, j, first + q);
         const int offsets[2] = {there + row0.offset, there + row1.offset + o.row_gap};
         const scalar done[2] = {of_0, of_1};
-        put_updates(o, scale, mine, offsets, done);
+        if (has_base) put_updates_on(o, scale, mine, offsets, done, base_x[d]);
+        else put_updates(o, scale, mine, offsets, done);
       } else if (is_own) {
         if (row0.mine) gmg_store_relaxed(target_0 + (p + row0.offset), of_0);
         if (row1.mine) gmg_store_relaxed(target_1 + (p + row1.offset), of_1);
@@ -379,7 +392,8 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
   }
 
   template <int checked>
-  __device__ __forceinline__ void step(planes_held &v, prolongation &correction, residual_restriction &restricted, int T, int t)
+  __device__ __forceinline__ void step(planes_held &v, prolongation &correction, residual_restriction &restricted,
+                                       base_interpolation &interpolated, int T, int t)
   {
     /* opaque: otherwise the compiler keeps a pointer to every value that a step loads, and spills registers */
     const int base = (int)opaque((unsigned)((first + 2 * T) * s.layout.plane)), now = t % 2, next = (t + 1) % 2;
@@ -392,10 +406,12 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
     for (int d = F_AHEAD; d < F_AHEAD + 2; d++)
       if (!checked || is_there(2 * T + d)) load_f((2 * t + d) % SLOTS, checked ? offset(2 * T + d) : base + d * s.layout.plane);
     if (prolongs) correction.load_ahead(o, along(), T, t);
+    if constexpr (has_base) /* what step T + 3 needs */
+      interpolated.load(o, correction, s.ends[2], (first + 2 * T - DONE + 7) >> 1, (t + 3) % base_interpolation::SLOTS);
     __pipeline_commit();
     __pipeline_wait_prior(2);
     relax<checked>(v, T, t);
-    write_back<checked>(v, restricted, T, t, base);
+    write_back<checked>(v, restricted, interpolated, correction, T, t, base);
     if (self_contained) relax_ring<checked>(T, t, v.ring_come[now][0]);
     if (checked || !from_zero) /* from zero: values are 0, or are relaxed before they are read */
       take<checked>(v, correction, T, t, v.come[now], v.ring_come[now]);
@@ -417,21 +433,22 @@ template <int HALF_SWEEPS, int KIND> struct plane_sweep {
     planes_held v = {};
     prolongation correction;
     residual_restriction restricted;
-    begin_pass(tile, v, correction, restricted);
+    base_interpolation interpolated;
+    begin_pass(tile, v, correction, restricted, interpolated);
     place_targets();
     const int plain_from = STEPS, plain_to = (min(exist_end, s.n[2] - first) - 2) / 2;
     const int last = (own[2] + DONE + 1) / 2 + (restricts ? 3 : 1);
     for (int T0 = 0; T0 < last; T0 += STEPS) {
       if (plain_groups && T0 >= plain_from && T0 + STEPS <= plain_to) {
 #pragma unroll
-        for (int t = 0; t < STEPS; t++) step<0>(v, correction, restricted, T0 + t, t);
+        for (int t = 0; t < STEPS; t++) step<0>(v, correction, restricted, interpolated, T0 + t, t);
         continue;
       }
 #pragma unroll
       for (int t = 0; t < STEPS; t++) {
         const int T = T0 + t;
-        if (!plain_groups && T >= plain_from && T < plain_to) step<0>(v, correction, restricted, T, t);
-        else if (T < last) step<1>(v, correction, restricted, T, t);
+        if (!plain_groups && T >= plain_from && T < plain_to) step<0>(v, correction, restricted, interpolated, T, t);
+        else if (T < last) step<1>(v, correction, restricted, interpolated, T, t);
       }
     }
   }

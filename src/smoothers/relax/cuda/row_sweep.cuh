@@ -222,6 +222,58 @@ template <int SLOTS> struct row_prolongation {
   }
 };
 
+/* The base of x (PASS_BASE), which is interpolated as rows are written back: first between two coarse rows, then along the row.
+   Even rows are written in odd steps. */
+struct row_base {
+  typedef base_weights all_weights[LANE_COLS][32 * BLOCK_WARPS];
+  all_weights *weights;                                              /* along the row, in shared memory */
+  double before[LANE_PAIRS], here[LANE_PAIRS], fetched[LANE_PAIRS]; /* of three coarse rows, the last one being loaded */
+
+  __device__ __forceinline__ void load(const update_output &o, const int offset[LANE_PAIRS], int K)
+  {
+#pragma unroll
+    for (int d = 0; d < LANE_PAIRS; d++)
+      fetched[d] = K <= o.map[2].cols + 1 ? __ldg(o.base.coarse + (__ldg(o.map[2].wrap + K) * o.layout.plane + offset[d])) : 0;
+  }
+  /* k: the row of the level that the first step writes, if it exists. It is odd. */
+  template <class shape>
+  __device__ __forceinline__ void begin(const update_output &o, const row_block<shape> &b, const int offset[LANE_PAIRS], int k,
+                                        all_weights *memory)
+  {
+    weights = memory;
+#pragma unroll
+    for (int d = 0; d < LANE_PAIRS; d++) before[d] = here[d] = 0;
+#pragma unroll
+    for (int c = 0; c < LANE_COLS; c++)
+      (*weights)[c][threadIdx.x] = b.x.has(c) ? base_weights_of(o, 0, b.x.at(c)) : base_weights{0, 0};
+    load(o, offset, (k + 1) >> 1);
+  }
+  /* the base of row k of the level, in step t */
+  template <int checked>
+  __device__ __forceinline__ update_cells take(const update_output &o, const int offset[LANE_PAIRS], int t, int k, int n)
+  {
+    const int odd = (t + 1) % 2;
+    base_weights w = o.base.along[odd];
+    if (checked) w = k >= 0 && k < n ? base_weights_of(o, 2, k) : base_weights{0, 0};
+    double row[LANE_PAIRS];
+#pragma unroll
+    for (int d = 0; d < LANE_PAIRS; d++) {
+      row[d] = w.own * here[d] + w.side * (odd ? fetched[d] : before[d]);
+      if (odd) before[d] = here[d], here[d] = fetched[d];
+    }
+    if (odd) load(o, offset, (k + 3) >> 1);
+    const double left = __shfl_up_sync(~0u, row[LANE_PAIRS - 1], 1), right = __shfl_down_sync(~0u, row[0], 1);
+    update_cells x;
+#pragma unroll
+    for (int c = 0; c < LANE_COLS; c++) {
+      const int own = c / 2, side = c % 2 ? own + 1 : own - 1;
+      const base_weights along = (*weights)[c][threadIdx.x];
+      x.at[c] = along.own * row[own] + along.side * (side < 0 ? left : side < LANE_PAIRS ? row[side] : right);
+    }
+    return x;
+  }
+};
+
 /* Relaxes one block. reversed: order of colours with PASS_PROLONG, where steps are aligned with coarse rows. */
 template <int HALF_SWEEPS, int KIND, int reversed, int whole>
 static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int number, const scalar *f, const scalar *from,
@@ -230,9 +282,12 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
   typedef row_shape<HALF_SWEEPS, KIND, whole> shape;
   constexpr int COLS = LANE_COLS, AHEAD = shape::ahead, SLOTS = shape::slots, updates = shape::updates, prolongs = shape::prolongs;
   constexpr int exact = HALF_SWEEPS == 2 && !updates, WRITTEN = !whole ? 1 : exact ? 2 : COLS, MARGIN = shape::margin;
-  static_assert(!KIND || KIND == PASS_FROM_ZERO || KIND == PASS_UPDATE || (KIND & ~PASS_UPDATE) == PASS_PROLONG,
+  constexpr int has_base = KIND & PASS_BASE;
+  static_assert(!KIND || KIND == PASS_FROM_ZERO || KIND == PASS_UPDATE || (KIND & ~PASS_UPDATE) == PASS_PROLONG ||
+                  KIND == (PASS_PROLONG | PASS_UPDATE | PASS_BASE),
                 "other kinds are not there");
   __shared__ real walls[2][COLS][32 * BLOCK_WARPS];
+  __shared__ row_base::all_weights weights_of_base; /* removed by the compiler where it is not used */
   const int me = (int)threadIdx.x;
   const row_block<shape> b(s, number, me % 32);
   const int first = b.first, own = b.own;
@@ -271,7 +326,9 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
 #pragma unroll
   for (int c = 0; c < AHEAD; c++) load_row(c, c - late);
   if (prolongs) correction.fill(o, (first - late) >> 1);
-  update_cells old[2] = {}; /* updates: two rows of x being loaded */
+  update_cells old[2] = {}; /* updates without a base: two rows of x being loaded */
+  row_base base;
+  if (has_base) base.begin(o, b, correction.offset, first - late - HALF_SWEEPS, &weights_of_base);
 
   /* destinations of values; other blocks read rows below low_interface, and from high_interface on */
   const int low_interface = s.ends[2] || b.begin > 0 ? 4 : 0, high_interface = s.ends[2] || b.begin + own < s.n[2] ? own : b.rows;
@@ -297,8 +354,9 @@ static __device__ __forceinline__ void sweep_rows(const uniform_level &s, int nu
       return;
     }
     const int in_x = row + update_gap(o, 0, first + p);
-    if (is_own(p)) put_cells(b.x, o.x + in_x, scale, done, old[t % 2]);
-    if (o.keep && is_own(p + 2)) old[t % 2] = cells_of(b.x, o.x + (in_x + 2 * (s.layout.plane + o.plane_gap)));
+    const update_cells was = has_base ? base.take<checked>(o, correction.offset, t, first + p, s.n[2]) : old[t % 2];
+    if (is_own(p)) put_cells(b.x, o.x + in_x, scale, done, was);
+    if (!has_base && o.keep && is_own(p + 2)) old[t % 2] = cells_of(b.x, o.x + (in_x + 2 * (s.layout.plane + o.plane_gap)));
   };
   for_steps<SLOTS>(HALF_SWEEPS + MARGIN + 1 + late, b.plain_end - AHEAD + late, own + MARGIN + HALF_SWEEPS + late, late, step);
 }
@@ -365,6 +423,13 @@ static inline void rows_sweep(const gmg_exec *e, const gmg_operator *A, const un
 /* Whether a pass can interpolate a correction. */
 static inline int rows_can_prolong(const gmg_map prolong[3]) { return gmg_all_have_pairs(prolong, 2, GMG_PAIRS_LINEAR); }
 
+/* Whether rows_update() takes this target. */
+static inline int rows_can_update(const gmg_update_target *to)
+{
+  const int has_pass = to->coarse ? rows_can_prolong(to->prolong) : !to->is_field && !to->base;
+  return has_pass && update_has_offsets(to);
+}
+
 /* One pass of HALF_SWEEPS half sweeps that updates another field, and adds a coarse correction if there is one. Returns 0 if it
    does not apply. To a field of the level it is only there with a correction. */
 template <int HALF_SWEEPS>
@@ -373,18 +438,20 @@ static inline int rows_update(const gmg_exec *e, const gmg_operator *A, const un
 {
   constexpr int UP = PASS_PROLONG | PASS_UPDATE;
   static row_pass *const plain[] = {row_kernel<HALF_SWEEPS, PASS_UPDATE, 0, 0>, row_kernel<HALF_SWEEPS, PASS_UPDATE, 0, 1>};
-  static row_pass *const with_correction[2][2][2] = /* [is_field][reversed][whole] */
-      {{{row_kernel<HALF_SWEEPS, UP, 0, 0>, row_kernel<HALF_SWEEPS, UP, 0, 1>},
-        {row_kernel<HALF_SWEEPS, UP, 1, 0>, row_kernel<HALF_SWEEPS, UP, 1, 1>}},
-       {{row_kernel<HALF_SWEEPS, PASS_PROLONG, 0, 0>, row_kernel<HALF_SWEEPS, PASS_PROLONG, 0, 1>},
-        {row_kernel<HALF_SWEEPS, PASS_PROLONG, 1, 0>, row_kernel<HALF_SWEEPS, PASS_PROLONG, 1, 1>}}};
+#define WITH_CORRECTION(kind) /* [reversed][whole] */                                  \
+  {{row_kernel<HALF_SWEEPS, kind, 0, 0>, row_kernel<HALF_SWEEPS, kind, 0, 1>},           \
+   {row_kernel<HALF_SWEEPS, kind, 1, 0>, row_kernel<HALF_SWEEPS, kind, 1, 1>}}
+  static row_pass *const to_field[2][2] = WITH_CORRECTION(PASS_PROLONG), *const to_array[2][2] = WITH_CORRECTION(UP),
+                         *const on_base[2][2] = WITH_CORRECTION(UP | PASS_BASE);
+#undef WITH_CORRECTION
   const int whole = gmg_has_whole_rows(A->n[0], f, u, to->x) && to->layout.row % LANE_COLS == 0;
-  if (!update_has_offsets(to) || (to->coarse ? !rows_can_prolong(to->prolong) : to->is_field)) return 0;
+  row_pass *const *const with_correction = (to->base ? on_base : to->is_field ? to_field : to_array)[x.reversed];
+  if (!rows_can_update(to)) return 0;
   update_output o = update_of(to, A);
   o.x += x.layout.first;
   scalar *const field = to->is_field ? first_unknown(x.layout, to->x) : NULL;
-  gmg_launch(e, "rows", to->coarse ? with_correction[to->is_field][x.reversed][whole] : plain[whole], gmg_warp_shape(x.total), x,
-             x.total, first_unknown(x.layout, f), first_unknown(x.layout, u), field, field, o);
+  gmg_launch(e, "rows", (to->coarse ? with_correction : plain)[whole], gmg_warp_shape(x.total), x, x.total,
+             first_unknown(x.layout, f), first_unknown(x.layout, u), field, field, o);
   return 1;
 }
 #endif

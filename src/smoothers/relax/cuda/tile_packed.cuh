@@ -218,10 +218,11 @@ template <class shape, int KIND, int aligned, int special> struct packed_sweep {
     gmg_pair_weights wx[2], wy[2], wz[HIGH];
 #pragma unroll
     for (int d = 0; d < 2; d++) {
-      wx[d] = pair_weights_of(o.map[0], gi + d, s.n[0], 0, pair), wy[d] = pair_weights_of(o.map[1], v.gj[d], s.n[1], 0, v.there[d]);
+      wx[d] = gmg_pair_weights_of(o.map[0], gi + d, s.n[0], 0, pair);
+      wy[d] = gmg_pair_weights_of(o.map[1], v.gj[d], s.n[1], 0, v.there[d]);
 #pragma unroll
       for (int c = d * HIGH / 2; c < (d + 1) * HIGH / 2; c++)
-        wz[c] = pair_weights_of(o.map[2], c >= fold ? gk + c - s.n[2] : gk + c, s.n[2], 0, (planes >> c) & 1);
+        wz[c] = gmg_pair_weights_of(o.map[2], c >= fold ? gk + c - s.n[2] : gk + c, s.n[2], 0, (planes >> c) & 1);
     }
     __pipeline_wait_prior(0);
     __syncthreads();

@@ -84,14 +84,22 @@ typedef struct {
   int begin, end;
 } gmg_repeated_pairs;
 
+/* Repeated weights of fine rows 2 K + b: that of the parent, and that of its neighbour. */
+static inline void gmg_repeated_pair_of(const gmg_map *m, int b, double *to_own, double *to_side)
+{
+  const int j = (b + m->begin) % 2, own = (m->begin + j) / 2 - m->at[j], side = own - 1 + 2 * b;
+  *to_own = own >= 0 && own < m->width ? m->repeat[j][own] : 0;
+  *to_side = side >= 0 && side < m->width ? m->repeat[j][side] : 0;
+}
+
 static inline gmg_repeated_pairs gmg_repeated_pairs_of(const gmg_map *m)
 {
   gmg_repeated_pairs p = {{}, (m->begin + 1) / 2, m->end / 2};
   if (m->period != 2 || m->step != 1 || m->begin >= m->end) p.end = p.begin;
   for (int b = 0; b < 2 && p.begin < p.end; b++) {
-    const int j = (b + m->begin) % 2, own = (m->begin + j) / 2 - m->at[j], side = own - 1 + 2 * b;
-    if (own >= 0 && own < m->width) p.w[b].own = (real)m->repeat[j][own];
-    if (side >= 0 && side < m->width) p.w[b].side = (real)m->repeat[j][side];
+    double own, side;
+    gmg_repeated_pair_of(m, b, &own, &side);
+    p.w[b] = {(real)own, (real)side};
   }
   return p;
 }
@@ -263,6 +271,12 @@ static __device__ __forceinline__ gmg_pair_weights gmg_pair_weights_of(const gmg
 {
   const int own = i >> 1;
   return {gmg_weight_of(m, i, own), gmg_weight_of(m, i, own - 1 + 2 * (i & 1))};
+}
+
+/* Weights of fine index i of an axis of n, which may be around a periodic axis; 0 unless it exists. */
+static __device__ __forceinline__ gmg_pair_weights gmg_pair_weights_of(const gmg_map &m, int i, int n, int wraps, int exists)
+{
+  return exists ? gmg_pair_weights_of(m, gmg_wrap_once(i, n, wraps)) : gmg_pair_weights{0, 0};
 }
 
 /* Weights of a fine index i (gmg_map::near_pairs, in a map without a shift): of its parent, coarse index i / 2, and of the

@@ -38,12 +38,6 @@ static __device__ __forceinline__ fmg_patch fmg_mean(gmg_pair_weights w, const f
   return m;
 }
 
-/* Weights of fine index i; 0 if it does not exist. */
-static __device__ __forceinline__ gmg_pair_weights fmg_weights(const gmg_map &m, int i, int n, int wraps)
-{
-  return gmg_index_exists(i, n, wraps) ? gmg_pair_weights_of(m, gmg_wrap_once(i, n, wraps)) : gmg_pair_weights{0, 0};
-}
-
 /* A warp has coarse line J, `count` coarse planes of it, and the fine unknowns of these. Step K computes u in fine planes 2 K + 1
    and 2 K + 2, and the residual in planes 2 K and 2 K + 1. Its input is copied to shared memory AHEAD steps before. The warps of a
    thread block have adjacent lines, and do not wait for each other. `beside` thread blocks lie side by side along x, `lines` along
@@ -64,11 +58,14 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, FMG_PLANES_BLOCKS)
 
   const real scale = (real)(1 / __ldg(divisor)), cx = s.coupling[0], cy = s.coupling[1], cz = s.coupling[2];
   const real inner = gmg_at(s.diag[2], 1), at_low = gmg_at(s.diag[2], 0), at_high = gmg_at(s.diag[2], s.n[2] - 1);
+  const auto weights_of = [&](int a, int at) {
+    return gmg_pair_weights_of(t.m[a], at, s.n[a], s.wraps[a], gmg_index_exists(at, s.n[a], s.wraps[a]));
+  };
   gmg_pair_weights along_x[4]; /* of fine columns i - 1 to i + 2 */
   real diag_x[2], diag_y[2];
 #pragma unroll
-  for (int c = 0; c < 4; c++) along_x[c] = fmg_weights(mx, i - 1 + c, s.n[0], s.wraps[0]);
-  if (lane < 4) along_y[warp][lane] = fmg_weights(my, 2 * J - 1 + lane, s.n[1], s.wraps[1]);
+  for (int c = 0; c < 4; c++) along_x[c] = weights_of(0, i - 1 + c);
+  if (lane < 4) along_y[warp][lane] = weights_of(1, 2 * J - 1 + lane);
 #pragma unroll
   for (int c = 0; c < 2; c++) {
     diag_x[c] = s.shift + gmg_at(s.diag[0], mine ? i + c : 0);
@@ -85,7 +82,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, FMG_PLANES_BLOCKS)
 
   const auto copy = [&](int K) { /* for step K */
     fmg_planes_input *const to = &ring[(unsigned)(K - K0 + 2) % SLOTS];
-    const int around = gmg_wrap_once(K + 1, mz.cols, s.wraps[2]), has_f = mine && K >= K0 && K < K1;
+    const int around = gmg_wrap_once(K + 1, mz.cols, s.wraps[2]), has_f = mine && K >= K0;
     const scalar *const from_plane = coarse + gmg_offset(from, 0, 0, min(max(around, 0), mz.cols - 1));
     const scalar *const f_plane = f + (has_f ? first + 2 * (size_t)K * plane : 0);
     const size_t zeros = has_f ? 0 : sizeof(real_pair);
@@ -177,7 +174,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, FMG_PLANES_BLOCKS)
 
 /* Returns 1 if done, and 0 if the kernel does not apply. */
 static int fmg_residual_planes(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
-                               void *u, const double *divisor, void *r)
+                               void *u, int store, const double *divisor, void *r)
 {
   enum { FILL_PLANES = 2, MIN_PLANES = 8 };
   const gmg_device *d = gmg_device_of(e);
@@ -191,7 +188,7 @@ static int fmg_residual_planes(const gmg_exec *e, const gmg_operator *A, const g
   const unsigned parts = (unsigned)((map[2].cols + count - 1) / count);
   gmg_launch(e, "residual", fmg_residual_planes_kernel, gmg_warp_shape((size_t)beside * lines * parts * BLOCK_WARPS), s,
              gmg_maps_of(map), gmg_repeated_pairs_of(&map[2]), gmg_layout_of_columns(map), beside, lines, count, coarse, f, divisor,
-             u, r);
+             store ? u : NULL, r);
   return 1;
 }
 

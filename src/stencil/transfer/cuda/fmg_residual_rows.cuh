@@ -80,7 +80,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
       rows[q] = rows[q + 2];
 #pragma unroll
       for (int c = 0; c < COLS; c++) rows[q + 2].at[c] = w.own * here.at[c] + w.side * (q ? after.at[c] : before.at[c]);
-      if (mine && K >= K0 && K < K1) *(real_vector *)(u + offset_of(2 * K + q)) = gmg_vector_of(rows[q + 2]);
+      if (mine && K >= K0 && K < K1 && u) *(real_vector *)(u + offset_of(2 * K + q)) = gmg_vector_of(rows[q + 2]);
     }
     before = here, here = after;
 #pragma unroll
@@ -98,7 +98,7 @@ static __global__ void __launch_bounds__(32 * BLOCK_WARPS, ROW_BLOCKS)
 
 /* Returns 1 if done, and 0 if the kernel does not apply. */
 static int fmg_residual_rows(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *coarse, const void *f,
-                             void *u, const double *divisor, void *r)
+                             void *u, int store, const double *divisor, void *r)
 {
   enum { FILL_ROWS = 4, MIN_ROWS = 8 };
   const gmg_device *d = gmg_device_of(e);
@@ -108,7 +108,8 @@ static int fmg_residual_rows(const gmg_exec *e, const gmg_operator *A, const gmg
   const unsigned beside = (unsigned)((s.n[0] + WARP_COLS - 1) / WARP_COLS);
   const int count = gmg_rows_of_part(map[1].cols, beside, (size_t)d->processors * ROW_BLOCKS * BLOCK_WARPS, FILL_ROWS, MIN_ROWS);
   gmg_launch(e, "residual", fmg_residual_kernel, gmg_warp_shape(beside * (unsigned)((map[1].cols + count - 1) / count)), s, map[0],
-             map[1], gmg_repeated_pairs_of(&map[1]), gmg_layout_of_columns(map), beside, count, coarse, f, divisor, u, r);
+             map[1], gmg_repeated_pairs_of(&map[1]), gmg_layout_of_columns(map), beside, count, coarse, f, divisor,
+             store ? u : NULL, r);
   return 1;
 }
 

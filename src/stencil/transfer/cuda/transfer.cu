@@ -148,15 +148,17 @@ extern "C" void R(gmg_restrict_residual_cuda)(const gmg_exec *e, const gmg_opera
   gmg_launch(e, "restriction", kernel, gmg_shape_of(p), *A, gmg_maps_of(map), p, f, u, coarse);
 }
 
-extern "C" void R(gmg_interpolated_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3],
-                                                  const void *coarse, const void *f, void *u, const double *divisor, void *r)
+extern "C" int R(gmg_interpolated_residual_cuda)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3],
+                                                 const void *coarse, const void *f, void *u, int store, const double *divisor,
+                                                 void *r)
 {
-  if (!A->caller_layouts && fmg_residual_rows(e, A, map, coarse, f, u, divisor, r)) return;
+  if (!A->caller_layouts && fmg_residual_rows(e, A, map, coarse, f, u, store, divisor, r)) return store;
 #if !GMG_REAL_F32
-  if (!A->caller_layouts && fmg_residual_planes(e, A, map, coarse, f, u, divisor, r)) return;
+  if (!A->caller_layouts && fmg_residual_planes(e, A, map, coarse, f, u, store, divisor, r)) return store;
 #endif
   gmg_transfer(e, map, gmg_layout_of_columns(map), coarse, gmg_residual_layouts_of(A).u, u);
   (void)gmg_operator_of(e, A)->measure_residual(e, A, f, u, divisor, NULL, r, NULL, GMG_ENQUEUE);
+  return 1;
 }
 
 static __global__ void prolong_faces_kernel(gmg_operator A, gmg_maps t, gmg_points p, const scalar *coarse, scalar *u)
