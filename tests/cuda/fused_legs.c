@@ -34,6 +34,7 @@ static void sweeps_update(void **state)
            {{3, {33, 28, 36}, GMG_CELL, "dddddd"}, {30, 14, 18}, 1},  {{3, {64, 44, 40}, GMG_CELL, "dddddd"}, {30, 14, 15}, 0},
            {{3, {65, 71, 70}, GMG_CELL, "dnrdpp"}, {30, 14, 18}, 1},  {{3, {64, 65, 66}, GMG_VERTEX, "dddddd"}, {30, 14, 18}, 1},
            {{3, {66, 64, 72}, GMG_VERTEX, "pppppp"}, {28, 8, 24}, 1}, {{3, {101, 64, 67}, GMG_CELL, "ddddrn"}, {25, 14, 67}, 1},
+           {{3, {8, 28, 36}, GMG_CELL, "pppppp"}, {30, 14, 18}, 1}, /* a tile is longer than the axis */
            {{2, {300, 200, 1}, GMG_CELL, "ddnn"}, {100, 50, 1}, 1},   {{2, {256, 64, 1}, GMG_CELL, "pppp"}, {64, 32, 1}, 1},
            {{2, {702, 90, 1}, GMG_CELL, "nrdd"}, {120, 30, 1}, 1},    {{2, {301, 200, 1}, GMG_CELL, "dddd"}, {120, 50, 1}, 0},
            {{2, {240, 66, 1}, GMG_CELL, "dnrd"}, {120, 20, 1}, 1},    {{2, {488, 50, 1}, GMG_CELL, "ppdn"}, {40, 50, 1}, 1},

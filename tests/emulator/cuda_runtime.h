@@ -167,6 +167,7 @@ void spin();                             /* lets the other threads run */
 unsigned long long nanoseconds();
 void *exchange(const void *mine, int from, size_t bytes); /* the value of lane `from`, for all lanes of a warp */
 void copy_later(void *to, const void *from, size_t bytes, size_t read); /* the bytes that are not read become 0 */
+bool is_in_guard(const void *p, size_t bytes); /* whether some of these bytes are beside an allocation of device memory */
 void commit_copies();
 void finish_copies(unsigned all_but);
 unsigned lane();

@@ -206,6 +206,10 @@ void copy_later(void *to, const void *from, size_t bytes, size_t read)
     fprintf(stderr, "emulator: a copy of %zu bytes is misaligned\n", bytes);
     abort();
   }
+  if (read && is_in_guard(from, read)) {
+    fprintf(stderr, "emulator: a copy of %zu bytes reads beside an allocation\n", read);
+    abort();
+  }
   copy c = {(char *)to, f->batches, (unsigned char)bytes, {}};
   memcpy(c.value, from, read);
   f->copies.push_back(c);

@@ -45,8 +45,27 @@ struct CUevent_st {
 
 static std::mutex lock; /* state of the work that follows */
 static std::map<void *, size_t> allocated;
+static std::atomic<unsigned long> changes; /* of `allocated` */
 static std::map<const void *, int> most_shared;
 static size_t used;
+
+enum { GUARD = 4096 }; /* bytes before and after an allocation */
+
+/* Most calls of a thread are about one allocation, so it remembers the last one. A program can have two copies of this file: what is
+   far from all allocations may belong to the other one. */
+bool emulator::is_in_guard(const void *p, size_t bytes)
+{
+  static thread_local const char *begin, *end;
+  static thread_local unsigned long seen;
+  const char *const at = (const char *)p;
+  if (seen == changes && at >= begin && at + bytes <= end) return false;
+  std::lock_guard<std::mutex> held(lock);
+  const auto after = allocated.upper_bound((char *)p + GUARD);
+  if (after == allocated.begin()) return false;
+  const auto found = std::prev(after);
+  begin = (const char *)found->first, end = begin + found->second, seen = changes;
+  return at < end + GUARD && (at < begin || at + bytes > end);
+}
 
 static thread_local cudaError_t last = cudaSuccess;
 static cudaError_t fail(cudaError_t error)
@@ -194,9 +213,11 @@ cudaError_t cudaMalloc(void **p, size_t bytes)
   std::lock_guard<std::mutex> held(lock);
   *p = NULL;
   if (bytes == 0) return cudaSuccess;
-  if (bytes > MEMORY - used || !(*p = aligned_alloc(256, (bytes + 255) / 256 * 256))) return fail(cudaErrorMemoryAllocation);
+  char *const all = bytes > MEMORY - used ? NULL : (char *)aligned_alloc(256, (bytes + 255) / 256 * 256 + 2 * GUARD);
+  if (!all) return fail(cudaErrorMemoryAllocation);
+  *p = all + GUARD;
   if (bytes <= POISONED) memset(*p, 0xff, bytes);
-  allocated[*p] = bytes, used += bytes;
+  allocated[*p] = bytes, used += bytes, changes++;
   return cudaSuccess;
 }
 
@@ -207,8 +228,8 @@ cudaError_t cudaFree(void *p)
   const auto found = allocated.find(p);
   if (found == allocated.end()) return fail(cudaErrorInvalidValue);
   used -= found->second;
-  allocated.erase(found);
-  free(p);
+  allocated.erase(found), changes++;
+  free((char *)p - GUARD);
   return cudaSuccess;
 }
 

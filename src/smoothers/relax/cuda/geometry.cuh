@@ -151,8 +151,11 @@ static int plane_blocks(const gmg_operator *A, const size_t wanted[3], size_t pr
 {
   typedef plane_shape<HALF_SWEEPS> shape;
   enum { FILL_PLANES = 3 * HALF_SWEEPS + 2, MAX_PARTS = 32, MIN_ROWS = 2, BESIDE = 30, MAX_ROWS = shape::rows };
+  enum { MIN_AROUND = 3 }; /* a block reads two unknowns beyond the ends of an axis, around it or of its mirror image */
   gmg_blocks best = {};
   size_t least = 0;
+  for (int a = 0; a < 3; a++)
+    if (gmg_ends_of(A, a) && A->n[a] < MIN_AROUND) return 0;
   for (size_t rows = MAX_ROWS; rows >= MIN_ROWS && 3 * rows >= 2 * MAX_ROWS; rows--)
     for (size_t parts = 1; parts <= MAX_PARTS && parts <= A->n[2]; parts++) {
       const size_t want[3] = {BESIDE, 2 * rows - 2, (A->n[2] + parts - 1) / parts};
