@@ -108,7 +108,7 @@ static const void *coarse_of(gmg_solver *s, int l, int in_target, const gmg_map 
 static int interpolates_twice(const gmg_solver *s, int l, const gmg_update_target *to)
 {
   const int is_kept = l > 0 || to->base != s->level[0].u;
-  return is_kept && s->params.fmg > 0 && !gmg_fmg_needs_padding(s, l) && gmg_takes_base(&s->mg, l, to);
+  return is_kept && !gmg_fmg_needs_padding(s, l) && gmg_takes_base(&s->mg, l, to);
 }
 
 /* Interpolates u to an outer level and improves it by params.fmg corrections. Returns the last correction, which the caller
