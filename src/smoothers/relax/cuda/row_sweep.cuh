@@ -12,91 +12,14 @@
    side that other blocks read, which are written to interface_copy.
 
    PASS_UPDATE writes finished rows to a field of doubles, so blocks see the values from before the pass. PASS_PROLONG adds the
-   correction to a row as it is loaded; that completes the upward leg, to a field of doubles or to another field of the level. The
-   downward leg, PASS_FROM_ZERO | PASS_RESTRICT, is in row_restrict.cuh. */
+   correction to a row as it is loaded; that completes the upward leg, to a field of doubles or to another field of the level.
+   PASS_BASE adds a base to a row as it is written. The downward leg, PASS_FROM_ZERO | PASS_RESTRICT, is in row_restrict.cuh. */
 #ifndef GMG_SMOOTHERS_RELAX_CUDA_ROW_SWEEP_H
 #define GMG_SMOOTHERS_RELAX_CUDA_ROW_SWEEP_H
 
 #include "core/cuda/atomics.cuh"
-#include "fused.cuh"
-#include "geometry.cuh"
+#include "row_interpolation.cuh"
 #include "scheduling.cuh"
-
-template <int HALF_SWEEPS, int KIND, int WHOLE> struct row_shape {
-  static constexpr int whole = WHOLE; /* 1: a lane's columns are one aligned vector; 0: they are accessed one by one */
-  static constexpr int restricts = KIND & PASS_RESTRICT ? 1 : 0, prolongs = KIND & PASS_PROLONG ? 1 : 0,
-                       updates = KIND & PASS_UPDATE ? 1 : 0;
-  static constexpr int ahead = restricts ? 5 : updates ? 2 : 4; /* rows that are loaded ahead */
-  /* rows in registers: those that half sweeps read and, unless they come by way of shared memory, those that are loaded ahead */
-  static constexpr int slots = restricts ? 6 : ahead + HALF_SWEEPS + 2;
-  static constexpr int overlap = HALF_SWEEPS == 2 ? 1 : 2;
-  static constexpr int margin = restricts ? HALF_SWEEPS + 1 : overlap + 1; /* rows and columns around a block that it reads */
-  static constexpr int lead = restricts ? 1 : (margin + LANE_COLS - 1) / LANE_COLS; /* lanes before the block's first column */
-  static constexpr int most = (32 - 2 * lead) * LANE_COLS; /* columns of a block */
-  /* thread blocks per multiprocessor, to limit registers */
-  static constexpr int blocks = prolongs || updates || (!whole && sizeof(real) == 4) ? 3 : ROW_BLOCKS;
-};
-
-/* A lane's values of a field of doubles. */
-typedef struct {
-  double at[LANE_COLS];
-} update_cells;
-
-template <int whole> static __device__ __forceinline__ update_cells cells_of(const gmg_lane_columns<whole> &x, const double *row)
-{
-  update_cells v = {};
-#pragma unroll
-  for (int c = 0; c < LANE_COLS; c += whole + 1)
-    if (x.owns(c)) {
-      if (whole) *(double2 *)(v.at + c) = *(const double2 *)(row + x.at(c));
-      else v.at[c] = row[x.at(c)];
-    }
-  return v;
-}
-
-/* row = was + scale u, in the block's own columns. */
-template <int whole>
-static __device__ __forceinline__ void put_cells(const gmg_lane_columns<whole> &x, double *row, double scale, const gmg_cells &u,
-                                                 const update_cells &was)
-{
-#pragma unroll
-  for (int c = 0; c < LANE_COLS; c += whole + 1)
-    if (x.owns(c)) {
-      double *const to = row + x.at(c);
-      const double now = was.at[c] + scale * (double)u.at[c];
-      if (whole) *(double2 *)to = double2{now, was.at[c + 1] + scale * (double)u.at[c + 1]};
-      else *to = now;
-    }
-}
-
-/* A warp's block, whose row q is row first + q of the level, and a lane's columns of it, from column i on. */
-template <class shape> struct row_block {
-  int begin_x, end_x, i;
-  gmg_lane_columns<shape::whole> x;
-  int begin, own, first, rows;                    /* own: own rows; rows: all rows of the block */
-  int exist_begin, exist_end;                     /* exist_begin .. exist_end - 1: rows that exist */
-  int low, top, wall_low, wall_high;              /* low .. top - 1: rows that are relaxed; rows at walls */
-  int plain_end;                                  /* rows from here on are beyond the end of the axis, or do not exist */
-
-  __device__ __forceinline__ row_block(const uniform_level &s, int b, int lane)
-      : begin_x(b % s.count[0] * s.own[0]), end_x(min(begin_x + s.own[0], s.n[0])), i(begin_x + LANE_COLS * (lane - shape::lead)),
-        x(i, s.n[0], s.ends[0], end_x, shape::whole ? shape::lead * LANE_COLS : shape::margin, lane >= shape::lead)
-  {
-    begin = b / s.count[0] * s.own[2], own = min(s.own[2], s.n[2] - begin);
-    first = begin - shape::margin, rows = own + 2 * shape::margin;
-    exist_begin = s.ends[2] ? 0 : max(0, -first), exist_end = s.ends[2] ? rows : min(rows, s.n[2] - first);
-    low = shape::restricts ? exist_begin : max(exist_begin, 1), top = shape::restricts ? exist_end : min(exist_end, rows - 1);
-    wall_low = s.ends[2] ? -64 : -first, wall_high = s.ends[2] ? -64 : s.n[2] - 1 - first;
-    plain_end = min(exist_end, s.n[2] - first);
-  }
-  __device__ __forceinline__ int is_row(int q) const { return q >= exist_begin && q < exist_end; }
-  /* offset of row q from a field's first unknown; plain: without wrapping */
-  __device__ __forceinline__ int plain_row_offset(const uniform_level &s, int q) const { return (first + q) * s.layout.plane; }
-  __device__ __forceinline__ int row_offset(const uniform_level &s, int q) const
-  {
-    return plain_row_offset(s, gmg_wrap_once(first + q, s.n[2], s.ends[2]) - first);
-  }
-};
 
 /* 1 / diagonal of a lane's columns, and 1 or 0: whether they are relaxed. Rows at walls have other diagonals, in shared memory. */
 template <int columns> struct row_inverses {
@@ -166,113 +89,6 @@ static __device__ __forceinline__ void half_sweeps(const uniform_level &s, const
     else relax_row<0, all>(s, u[row], u[below], u[above], rhs[row], by.relaxed, inverse, w, end_of(h, row, wall));
   }
 }
-
-/* Prolongation in the row sweep. Even rows are loaded in odd steps. The last coarse row that an odd row reads is also read by the
-   next row, and is interpolated when the odd row is loaded. */
-template <int SLOTS> struct row_prolongation {
-  static constexpr int COARSE = SLOTS / 2; /* coarse rows being loaded */
-  gmg_row_prolongation weights;
-  scalar fetched[COARSE][LANE_PAIRS];
-  int offset[LANE_PAIRS];
-  gmg_cells before, here;
-
-  __device__ __forceinline__ void load(const update_output &o, int slot, int K)
-  {
-#pragma unroll
-    for (int d = 0; d < LANE_PAIRS; d++)
-      fetched[slot][d] =
-          K <= o.map[2].cols + 1 ? __ldg(o.coarse + __ldg(o.map[2].wrap + K) * o.layout.plane + offset[d]) : (scalar)0;
-  }
-  template <class shape> __device__ __forceinline__ void begin(const update_output &o, const row_block<shape> &b)
-  {
-    const int I = b.i / 2;
-#pragma unroll
-    for (int d = 0; d < LANE_PAIRS; d++) {
-      offset[d] = column_offset(o.layout, I + d <= o.map[0].cols + 1 ? __ldg(o.map[0].wrap + I + d) : 0, 0);
-#pragma unroll
-      for (int c = 0; c < 2; c++) {
-        weights.of[d][c] = {0, 0};
-        if (b.x.has(2 * d + c)) weights.of[d][c] = gmg_pair_weights_of(o.map[0], b.x.at(2 * d + c));
-      }
-    }
-  }
-  __device__ __forceinline__ void fill(const update_output &o, int first_K)
-  {
-    load(o, 0, first_K);
-    before = {}, here = gmg_prolong_row(weights, fetched[0]);
-#pragma unroll
-    for (int c = 0; c < COARSE; c++) load(o, c, first_K + 1 + c);
-  }
-  /* adds the correction to u, row q of the block, in step t */
-  template <int checked, class shape>
-  __device__ __forceinline__ void add(const uniform_level &s, const update_output &o, const row_block<shape> &b, int t, int q,
-                                      gmg_cells &u)
-  {
-    const int k = checked ? gmg_wrap_once(b.first + q, s.n[2], s.ends[2]) : b.first + q, K = k >> 1, odd = (t + 1) % 2;
-    gmg_cells beside = before;
-    if (odd) {
-      beside = gmg_prolong_row(weights, fetched[t / 2]);
-      load(o, t / 2, ((b.first + q) >> 1) + 1 + COARSE);
-    }
-    gmg_pair_weights w = {0, 0};
-    if (!checked || b.is_row(q)) w = gmg_pair_weights_of(o.map[2], o.along, K, odd);
-#pragma unroll
-    for (int c = 0; c < LANE_COLS; c++) u.at[c] += w.own * here.at[c] + w.side * beside.at[c];
-    if (odd) before = here, here = beside;
-  }
-};
-
-/* The base of x (PASS_BASE), which is interpolated as rows are written back: first between two coarse rows, then along the row.
-   Even rows are written in odd steps. */
-struct row_base {
-  typedef base_weights all_weights[LANE_COLS][32 * BLOCK_WARPS];
-  all_weights *weights;                                              /* along the row, in shared memory */
-  double before[LANE_PAIRS], here[LANE_PAIRS], fetched[LANE_PAIRS]; /* of three coarse rows, the last one being loaded */
-
-  __device__ __forceinline__ void load(const update_output &o, const int offset[LANE_PAIRS], int K)
-  {
-#pragma unroll
-    for (int d = 0; d < LANE_PAIRS; d++)
-      fetched[d] = K <= o.map[2].cols + 1 ? __ldg(o.base.coarse + (__ldg(o.map[2].wrap + K) * o.layout.plane + offset[d])) : 0;
-  }
-  /* k: the row of the level that the first step writes, if it exists. It is odd. */
-  template <class shape>
-  __device__ __forceinline__ void begin(const update_output &o, const row_block<shape> &b, const int offset[LANE_PAIRS], int k,
-                                        all_weights *memory)
-  {
-    weights = memory;
-#pragma unroll
-    for (int d = 0; d < LANE_PAIRS; d++) before[d] = here[d] = 0;
-#pragma unroll
-    for (int c = 0; c < LANE_COLS; c++)
-      (*weights)[c][threadIdx.x] = b.x.has(c) ? base_weights_of(o, 0, b.x.at(c)) : base_weights{0, 0};
-    load(o, offset, (k + 1) >> 1);
-  }
-  /* the base of row k of the level, in step t */
-  template <int checked>
-  __device__ __forceinline__ update_cells take(const update_output &o, const int offset[LANE_PAIRS], int t, int k, int n)
-  {
-    const int odd = (t + 1) % 2;
-    base_weights w = o.base.along[odd];
-    if (checked) w = k >= 0 && k < n ? base_weights_of(o, 2, k) : base_weights{0, 0};
-    double row[LANE_PAIRS];
-#pragma unroll
-    for (int d = 0; d < LANE_PAIRS; d++) {
-      row[d] = w.own * here[d] + w.side * (odd ? fetched[d] : before[d]);
-      if (odd) before[d] = here[d], here[d] = fetched[d];
-    }
-    if (odd) load(o, offset, (k + 3) >> 1);
-    const double left = __shfl_up_sync(~0u, row[LANE_PAIRS - 1], 1), right = __shfl_down_sync(~0u, row[0], 1);
-    update_cells x;
-#pragma unroll
-    for (int c = 0; c < LANE_COLS; c++) {
-      const int own = c / 2, side = c % 2 ? own + 1 : own - 1;
-      const base_weights along = (*weights)[c][threadIdx.x];
-      x.at[c] = along.own * row[own] + along.side * (side < 0 ? left : side < LANE_PAIRS ? row[side] : right);
-    }
-    return x;
-  }
-};
 
 /* Relaxes one block. reversed: order of colours with PASS_PROLONG, where steps are aligned with coarse rows. */
 template <int HALF_SWEEPS, int KIND, int reversed, int whole>
