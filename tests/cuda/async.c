@@ -145,6 +145,61 @@ static void planes_on_faces_agree(void **state)
       }
 }
 
+/* u of one side after a step down from a random u, in blocks of BESIDE x BEHIND x depth; depth = 0: the smoother chooses it. */
+enum { BESIDE = 16, BEHIND = 14 };
+static double *stepped(const gmg_problem *p, int side, size_t depth)
+{
+  gmg_params q = relaxing(GMG_LOCAL_RED_BLACK, 2, 1, GMG_ORDER_NATURAL, BESIDE, BEHIND, depth);
+  q.smoother = gmg_smoother_by_name("async"), q.deterministic = 1, q.precision = GMG_PRECISION_SAME;
+  both b = begin_both(p, &q, "blocks that are cut");
+  twin u = begin_swept(&b, 0, 1, GMG_LEG_DOWN, 0);
+  double *values = malloc(u.n * sizeof *values);
+  assert_int_equal(u.n, unknowns(p));
+  gmg_exec_read_reals(&u.exec[side], u.at[side], u.n, values);
+  end_twin(&u), end_both(&b);
+  return values;
+}
+
+/* Whether two u agree in all unknowns of the column of blocks at (X, Y). */
+static int columns_agree(const gmg_problem *p, const double *u, const double *v, size_t X, size_t Y)
+{
+  for (size_t k = 0; k < p->n[2]; k++)
+    for (size_t j = Y * BEHIND; j < (Y + 1) * BEHIND; j++)
+      for (size_t i = X * BESIDE; i < (X + 1) * BESIDE; i++) {
+        const size_t c = i + p->n[0] * (j + p->n[1] * k);
+        if (!(fabs(u[c] - v[c]) <= 1e-5)) return 0;
+      }
+  return 1;
+}
+
+/* Where coefficients are on faces, the smoother cuts the blocks of the last round, so that no multiprocessor waits long for others. A
+   block then gives what smaller blocks give, and the others what whole blocks give. */
+static void last_blocks_are_cut(void **state)
+{
+  enum { COLUMNS_X = 12, COLUMNS_Y = 14, PLANES = 20 }; /* more blocks than multiprocessors */
+  static const size_t depths[] = {20, 10, 7, 5, 4, 3, 2, 1};
+  (void)state;
+  gmg_problem p = make_problem(3, COLUMNS_X * BESIDE, COLUMNS_Y * BEHIND, PLANES, GMG_CELL, "ddnnpp");
+  if (!taken(unknowns(&p))) return;
+  p.type = GMG_F32;
+  void *beta = rough(&p, unknowns(&p), 100, 5);
+  p.beta = beta;
+  double *got = stepped(&p, DEVICE, 0), *wanted[COUNT(depths)];
+  int seen[COUNT(depths)] = {0}, cut = 0;
+  for (int d = 0; d < COUNT(depths); d++) wanted[d] = stepped(&p, HOST, depths[d]);
+  for (size_t Y = 0; Y < COLUMNS_Y; Y++)
+    for (size_t X = 0; X < COLUMNS_X; X++) {
+      int d = 0;
+      while (d < COUNT(depths) && !columns_agree(&p, got, wanted[d], X, Y)) d++;
+      if (d == COUNT(depths)) fail_msg("the blocks at %zu, %zu give what blocks of no depth give", X, Y);
+      seen[d]++;
+    }
+  for (int d = 0; d < COUNT(depths); d++) print_message("%d blocks of depth %zu\n", seen[d], depths[d]), cut += d > 0 && seen[d] > 0;
+  assert_true(seen[0] > 0 && cut == 1);
+  for (int d = 0; d < COUNT(depths); d++) free(wanted[d]);
+  free(got), free(beta);
+}
+
 /* The kernel of packed tiles, which float uses on levels that fit in the cache. Blocks of each size are whole, cut short by the
    level's end, or wrap around an axis. Walls lie in the first and the last plane of a thread's unknowns. */
 static void packed_tiles_agree(void **state)
@@ -483,6 +538,7 @@ int main(int argc, char **argv)
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(relaxations_agree), cmocka_unit_test(tiny_sizes_agree),
                                      cmocka_unit_test(large_blocks_agree), cmocka_unit_test(planes_on_faces_agree),
+                                     cmocka_unit_test(last_blocks_are_cut),
                                      cmocka_unit_test(packed_tiles_agree),
                                      cmocka_unit_test(packed_tiles_with_special_ends_agree),
                                      cmocka_unit_test(unaligned_fields_agree), cmocka_unit_test(rows_agree), cmocka_unit_test(passes_agree),

@@ -14,19 +14,29 @@ static int suits(const gmg_smoother_level *l)
   return A->cells <= 0x7fffffff && is_large(l, MIN_CELLS_PLANES) && !is_dynamic(p) && has_default_relaxation(p, 1);
 }
 
+/* Cuts the last blocks into pieces, unless the caller chose their depth. Returns the time of a pass in planes. */
+static size_t pieces_of(const gmg_smoother_level *l, const gmg_blocks *b, block_pieces *p)
+{
+  const size_t room = processors_of(l);
+  if (!l->params->async.block[2]) return cut_last_blocks(b, room, FACE_FILL, p);
+  *p = {(unsigned)b->total, 1, (unsigned)b->total, (int)b->shape[2]};
+  return (b->total + room - 1) / room * (b->shape[2] + FACE_FILL);
+}
+
 /* Chooses blocks. Returns 0 if the given blocks do not fit, leave half of the threads idle, or hardly fill the pipeline. */
 static int face_blocks(const gmg_smoother_level *l, gmg_blocks *b)
 {
   const gmg_operator *A = l->A;
-  const size_t processors = processors_of(l);
   gmg_blocks best = {};
+  block_pieces pieces;
   size_t least = 0;
   for (size_t parts = 1; parts <= 64 && parts <= A->n[2]; parts++) {
     const size_t want[3] = {FACE_WIDE - 2, FACE_DEEP - 2, (A->n[2] + parts - 1) / parts};
     *b = gmg_blocks_make(A, l->params->async.block, want);
-    const size_t time = (b->total + processors - 1) / processors * (b->shape[2] + FACE_FILL);
-    if (b->shape[0] > want[0] || b->shape[1] > want[1] || b->shape[2] + 4 > FACE_MAX_PLANES || (least && time >= least)) continue;
+    if (b->shape[0] > want[0] || b->shape[1] > want[1] || b->shape[2] + 4 > FACE_MAX_PLANES) continue;
     if (2 * (b->shape[0] + 2) * (b->shape[1] + 2) < (size_t)FACE_THREADS || b->shape[2] < FACE_FILL) continue;
+    const size_t time = pieces_of(l, b, &pieces);
+    if (least && time >= least) continue;
     best = *b, least = time;
   }
   *b = best;
@@ -78,6 +88,7 @@ static face_level level_of(const gmg_smoother_level *l, const async_state *s, gm
 {
   const gmg_operator *A = l->A;
   face_level x = {block_level_of(A, &s->blocks, order_of(l, s), leg == GMG_LEG_UP_REVERSED)};
+  (void)pieces_of(l, &s->blocks, &x.cut);
   x.field = layout_along(gmg_layout_of(A), 3);
   for (int a = 0; a < 3; a++) {
     if (a < 2) x.face_at[a] = pitches_of(gmg_face_layout_of(A, a), 3);
@@ -91,8 +102,9 @@ static void run(const gmg_smoother_level *l, const async_state *s, size_t passes
                 gmg_leg leg)
 {
   const int lines = loads_by_lines(l->A, f);
-  const gmg_launch_shape grid = {dim3((unsigned)s->blocks.total, (unsigned)passes), s->threads, bytes_of(l->A, lines)};
-  gmg_launch(l->exec, "async", kernels_of(l->A, lines)[from == NULL], grid, level_of(l, s, leg), f, from, to);
+  const face_level level = level_of(l, s, leg);
+  const gmg_launch_shape grid = {dim3(level.cut.total, (unsigned)passes), s->threads, bytes_of(l->A, lines)};
+  gmg_launch(l->exec, "async", kernels_of(l->A, lines)[from == NULL], grid, level, f, from, to);
 }
 
 const async_variant R(async_planes_faces) = {.lay_out = lay_out, .prepare = prepare, .run = run};

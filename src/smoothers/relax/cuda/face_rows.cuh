@@ -12,7 +12,7 @@
 enum {
   FACE_WIDE = 32, FACE_DEEP = sizeof(real) == 8 ? 8 : 16, FACE_THREADS = FACE_WIDE * FACE_DEEP,
   FACE_VALUES = 12, FACE_STEPS = FACE_VALUES / 2, FACE_ROWS = 6,
-  FACE_PITCH = FACE_WIDE + 2, FACE_PLANE = FACE_PITCH * (FACE_DEEP + 2), FACE_MAX_PLANES = 128, FACE_FILL = 14,
+  FACE_PITCH = FACE_WIDE + 2, FACE_PLANE = FACE_PITCH * (FACE_DEEP + 2), FACE_MAX_PLANES = 640, FACE_FILL = 14,
   FACE_EARLY = 8, FACE_LATE = 16, /* planes that a step may access before the first and after the last */
   FACE_ALONG = FACE_EARLY + FACE_MAX_PLANES + FACE_LATE, FACE_ALONG_BYTES = FACE_ALONG * 2 * sizeof(real)
 };
@@ -28,6 +28,7 @@ template <int kind, int lines> struct face_slot {
 };
 
 struct face_level : block_level {
+  block_pieces cut;
   gmg_layout_32 field; /* layout of unknowns */
   pitches face_at[2];  /* faces across axes 0 and 1; those across axis 2 have the layout of unknowns */
   const real *lo[3], *hi[3], *face[3], *sigma; /* lo, hi: parts of the diagonal (a coupling, or a wall term) over `face` */

@@ -116,6 +116,43 @@ static __device__ __forceinline__ void place_block(const block_level &s, int b, 
   place(0, b - line * s.count[0]), place(1, line % s.count[1]), place(2, line / s.count[1]);
 }
 
+/* The thread blocks of a pass: one for each of the first `whole` blocks of unknowns, and `pieces` for each of the others, which
+   are cut along the last axis into pieces of `depth` unknowns. */
+typedef struct {
+  unsigned whole, pieces, total;
+  int depth;
+} block_pieces;
+
+/* Cuts the last blocks so that all multiprocessors finish at about the same time. `room` thread blocks run at once, and without
+   pieces the last round has only few. A block or a piece takes the time of `fill` planes more than it has. Returns the time of all
+   rounds in planes. */
+static inline size_t cut_last_blocks(const gmg_blocks *b, size_t room, size_t fill, block_pieces *p)
+{
+  enum { MAX_PIECES = 32 };
+  const size_t planes = b->shape[2];
+  size_t least = 0;
+  for (size_t rounds = 0; rounds <= b->total / room; rounds++)
+    for (size_t pieces = 1; pieces <= MAX_PIECES; pieces++) {
+      const size_t rest = b->total - rounds * room, depth = (planes + pieces - 1) / pieces;
+      const size_t time = rounds * (planes + fill) + (rest * pieces + room - 1) / room * (depth + fill);
+      if ((pieces - 1) * depth >= planes || (least && time >= least)) continue;
+      least = time;
+      *p = {(unsigned)(rounds * room), (unsigned)pieces, (unsigned)(rounds * room + rest * pieces), (int)depth};
+    }
+  return least;
+}
+
+/* The unknowns of thread block `index`. There may be none in the last piece of a block. */
+static __device__ __forceinline__ void place_piece(const block_level &s, const block_pieces &p, unsigned index, int begin[3],
+                                                   int own[3])
+{
+  const unsigned beyond = index - p.whole, cut = index >= p.whole, block = cut ? p.whole + beyond / p.pieces : index;
+  place_block(s, block_at(s, block), begin, own);
+  if (!cut) return;
+  const int skipped = (int)(beyond % p.pieces) * p.depth;
+  begin[2] += skipped, own[2] = min(p.depth, own[2] - skipped);
+}
+
 /* A level with constant coefficients. */
 struct uniform_level : block_level {
   const void *diag[3];

@@ -108,7 +108,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
   __device__ __forceinline__ void place_column(real *tile, real *stage)
   {
     const int me = (int)threadIdx.x, x = me % FACE_WIDE, y = me / FACE_WIDE;
-    place_block(s, block_at(s, blockIdx.x), begin, own);
+    place_piece(s, s.cut, blockIdx.x, begin, own);
     first = begin[2] - 2, planes = own[2] + 4;
     slice = gmg_pitch_32(s.field, 2);
     i = begin[0] - 1 + x, j = begin[1] - 1 + y, parity = (i + j + first + 1 + s.reversed) & 1;
@@ -346,6 +346,7 @@ template <int kind, int wraps, int by_lines, int from_zero> struct face_plane_sw
     real *const tile = (real *)memory, *const stage = tile + FACE_VALUES * FACE_PLANE;
     along = along_planes + FACE_EARLY;
     place_column(tile, stage);
+    if (own[2] <= 0) return;
     place_side(tile, stage);
     fill(tile);
     /* steps whose loads all exist, and none is across a seam */
