@@ -45,6 +45,26 @@ static __device__ __forceinline__ void weighted_segments(const gmg_operator &A, 
     for (int a = 0; a < fields; a++) part[a] += (double)volume[s] * (wide_scalar)value[a][s];
 }
 
+/* The thread's part of the sum of w conj(x) y over a segment, likewise. */
+static __device__ __forceinline__ wide_scalar weighted_product(const gmg_operator &A, const gmg_own_box &own, const gmg_points &p,
+                                                               const scalar *x, const scalar *y, size_t first)
+{
+  scalar value[2][SUM_PER_THREAD];
+  real volume[SUM_PER_THREAD];
+#pragma unroll
+  for (unsigned s = 0; s < SUM_PER_THREAD; s++) {
+    const size_t i = first + s * p.across;
+    const int counts = s < p.each && i >= own.begin[0] && i < own.end[0];
+    volume[s] = counts ? gmg_at(A.volume[0], i) : (real)0;
+    value[0][s] = counts ? x[i] : (scalar)0, value[1][s] = counts ? y[i] : (scalar)0;
+  }
+  wide_scalar part = 0;
+#pragma unroll
+  for (unsigned s = 0; s < SUM_PER_THREAD; s++)
+    part += gmg_product((double)volume[s] * (wide_scalar)value[0][s], (wide_scalar)value[1][s]);
+  return part;
+}
+
 static __device__ __forceinline__ double weight_of_line(const gmg_operator &A, size_t j, size_t k)
 {
   return (double)gmg_at(A.volume[1], j) * (double)gmg_at(A.volume[2], k);

@@ -138,12 +138,20 @@ static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
 
 /* --- inner products -------------------------------------------------------------------------------------------------- */
 
+/* The assignment of unknowns to threads for products. In short lines warps of sum_points_of() would have few unknowns. */
+static gmg_points product_points_of(const gmg_operator *A)
+{
+  enum { SHORT = 32 * GMG_PER_THREAD };
+  return A->n[0] < SHORT ? points_of(A) : sum_points_of(A);
+}
+
 /* Sum of w conj(x) y with the control volumes w. Returns 1 in the thread that has the sum, in t. */
 static __device__ __forceinline__ int dot_of(const gmg_operator &A, const gmg_own_box &own, const gmg_points &p, const scalar *x,
                                              const scalar *y, const gmg_sum_target &sums, gmg_total &t)
 {
-  gmg_for_points(p, [&](size_t i, size_t j, size_t k, size_t c) {
-    if (gmg_is_own(&own, i, j, k)) add_scalar(t, gmg_product(gmg_volume_at(A, i, j, k) * (wide_scalar)x[c], (wide_scalar)y[c]));
+  gmg_for_segments(p, [&](size_t first, size_t j, size_t k, size_t start) {
+    if (!gmg_is_own(&own, own.begin[0], j, k)) return;
+    add_scalar(t, weight_of_line(A, j, k) * weighted_product(A, own, p, x + start, y + start, first));
   });
   return gmg_grid_total(t, sums);
 }
@@ -157,7 +165,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 
 static gmg_number dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y)
 {
-  const gmg_points p = y ? points_of(A) : sum_points_of(A);
+  const gmg_points p = y ? product_points_of(A) : sum_points_of(A);
   const gmg_own_box own = gmg_own_box_of_level(A);
   const gmg_launch_shape grid = gmg_sum_shape_of(p);
   if (y) gmg_launch(e, "inner product", dot_kernel, grid, *A, own, p, x, y, gmg_sums_to_host(e));
@@ -184,7 +192,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
 static void cg_beta(const gmg_exec *e, const gmg_operator *A, const void *z, const void *y, int flexible, gmg_cg_scalars *d,
                     const double *unit)
 {
-  const gmg_points p = points_of(A);
+  const gmg_points p = product_points_of(A);
   gmg_launch_early(e, "inner product", beta_kernel, gmg_sum_shape_of(p), *A, gmg_own_box_of_level(A), p, z, y, flexible,
                    d, unit, gmg_sums_on_device(e));
 }
