@@ -37,7 +37,7 @@ GMG_INLINE int gmg_cg_step_length(const gmg_cg_scalars *d, double *step)
 GMG_INLINE void gmg_cg_note(gmg_cg_scalars *d, double pq, double pr, const double *unit)
 {
   double step;
-  d->pq = pq, d->pr = pr;
+  d->pq = pq, d->pr = pr, d->last_change = d->change;
   if (!gmg_cg_step_length(d, &step)) step = gmg_cg_is_known(d) ? 0 : pq + pr;
   d->change = (unit ? *unit : 1) * step;
 }

@@ -45,6 +45,7 @@ typedef struct gmg_cg_scalars {
   double zr;    /* <z, r> times its unit, where z is the correction that p came from; plain conjugate gradients only */
   double beta;  /* weight of this direction in the next one */
   double change; /* u changes by it times p: the step's length <p, r> / <p, A p>, times the unit of r */
+  double last_change; /* that of the direction before */
 } gmg_cg_scalars;
 
 /* Vector operations on n scalars in exec's memory. Factors are real. Sums are computed in double, over chunks that depend on n
@@ -58,6 +59,8 @@ typedef struct gmg_vector_ops {
   gmg_number (*dot)(const gmg_exec *e, size_t n, const void *x, const void *y);     /* sum of conj(x) y */
   /* x = c + keep x; keep is 0 or 1; with 0 x is not read */
   void (*correct)(const gmg_exec *e, size_t n, gmg_correction c, int keep, void *x);
+  /* x = x + c + d in one pass. Both are in the same type. NULL: two passes are as fast. */
+  void (*correct_twice)(const gmg_exec *e, size_t n, gmg_correction c, gmg_correction d, void *x);
   /* A step of conjugate gradients: r = r - a q and, unless y is NULL, y = y + a p, with a = <p, r> / <p, A p>. If no step can be
      taken (cg_scalars.h), y and r are unchanged, and d loses its direction. Returns ||r||_2, or NaN if an inner product is not
      finite. */

@@ -174,9 +174,10 @@ struct gmg_solver {
   int f_keeps_mean;       /* scales->residual.mean may differ from 0 */
   void *f_eff;            /* fine field: f with boundary values folded in, and unless f_keeps_mean the mean removed */
   struct {
-    void *r, *z, *p, *q;
+    void *r, *z, *p, *last_p, *q;
   } krylov;               /* fine fields of the acceleration: the residual r, z = B r, the direction p, and q = A p. In low
-                             precision z is u of level 0, and r is its f or, with one level, a copy of it */
+                             precision z is u of level 0, and r is its f or, with one level, a copy of it; last_p is the direction
+                             before p, where u takes two steps at once, otherwise NULL */
   gmg_cg_scalars *cg;     /* scalars of p, in exec's memory */
   double *history;        /* [max_cycles + 1] */
   gmg_level_report report[GMG_MAX_LEVELS];

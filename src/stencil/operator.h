@@ -44,10 +44,10 @@ typedef struct gmg_operator_ops {
   void (*over_diagonal)(const gmg_exec *e, const gmg_operator *A, const void *f, void *v);
   /* || |A| |u| ||_2: the size of the terms of A u before they cancel */
   double (*magnitude)(const gmg_exec *e, const gmg_operator *A, const void *u);
-  /* p = z + beta p, where p is not read if beta is 0; q = A p; d->pq = <p, q> and d->pr = <p, x>. Also sets the steps in d
-     (gmg_cg_note()). unit: in exec's memory, or NULL */
-  void (*cg_direction)(const gmg_exec *e, const gmg_operator *A, const void *z, gmg_cg_scalars *d, const double *unit, void *p,
-                       const void *x, void *q);
+  /* p = z + beta last, where last may be p, and is not read if beta is 0; q = A p; d->pq = <p, q> and d->pr = <p, x>. Also sets the
+     steps in d (gmg_cg_note()). unit: in exec's memory, or NULL */
+  void (*cg_direction)(const gmg_exec *e, const gmg_operator *A, const void *z, gmg_cg_scalars *d, const double *unit,
+                       const void *last, void *p, const void *x, void *q);
   /* coarse = M (f - A u), where M is the Kronecker product of map[2], map[1] and map[0]; r: work space for the residual */
   void (*restrict_residual)(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u,
                             void *r, void *coarse);

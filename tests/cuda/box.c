@@ -42,7 +42,7 @@ static void operations(const char *name, const both *b, int l)
   ON_BOTH(i) {
     const gmg_operator_ops *op = gmg_operator_of(e[i], A[i]);
     op->over_diagonal(e[i], A[i], f.at[i], r.at[i]);
-    op->cg_direction(e[i], A[i], u.at[i], scalars.at[i], NULL, d.at[i], f.at[i], q.at[i]);
+    op->cg_direction(e[i], A[i], u.at[i], scalars.at[i], NULL, d.at[i], d.at[i], f.at[i], q.at[i]);
   }
   same_twin(name, "over the diagonal", &r, limit), same_twin(name, "direction", &d, limit), same_twin(name, "its image", &q, limit);
   same_twin(name, "its inner products", &scalars, 64 * epsilon_of(e[0]) / epsilon_of(&wide[0]) * 64);

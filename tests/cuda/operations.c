@@ -61,6 +61,13 @@ static void normalized(const char *name, const gmg_exec *e, const twin *scale, i
   same_number(name, "one over the norm", e, 1 / norm, noted.next, 64);
 }
 
+/* In two passes where one is not available. */
+static void correct_twice(const gmg_exec *e, size_t n, gmg_correction c, gmg_correction d, void *x)
+{
+  if (e->vector->correct_twice) e->vector->correct_twice(e, n, c, d, x);
+  else e->vector->correct(e, n, c, 1, x), e->vector->correct(e, n, d, 1, x);
+}
+
 static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size_t n)
 {
   const gmg_exec wide[2] = {gmg_exec_make(h->context, GMG_F64, 0), gmg_exec_make(d->context, GMG_F64, 0)};
@@ -93,6 +100,12 @@ static void vectors(const char *name, const gmg_exec *h, const gmg_exec *d, size
     v->correct(e, n, (gmg_correction){.z = x.at[i], .scale = factor + 2}, 1, y.at[i]);
     v->correct(e, n, (gmg_correction){.z = r.at[i]}, 1, y.at[i]);
     v->correct(e, n, (gmg_correction){.z = low_z.at[i], .low = 1}, 1, y.at[i]);
+    correct_twice(e, n, (gmg_correction){.z = low_z.at[i], .scale = factor, .low = 1},
+                  (gmg_correction){.z = low_z.at[i], .scale = factor + 1, .low = 1}, y.at[i]);
+    correct_twice(e, n, (gmg_correction){.z = x.at[i], .scale = factor}, (gmg_correction){.z = r.at[i]}, y.at[i]);
+    if (n > 1)
+      correct_twice(e, n - 1, (gmg_correction){.z = (float *)low_z.at[i] + 1, .scale = factor + 1, .low = 1},
+                    (gmg_correction){.z = low_z.at[i], .low = 1}, (char *)y.at[i] + e->real_size);
   }
   same_number(name, "norm2", h, norm[0], norm[1], 64);
   ON_BOTH(i) {
@@ -311,6 +324,7 @@ static void directions(const char *name, const both *b, int l)
   const size_t n = A[0]->cells, numbers = sizeof(gmg_cg_scalars) / sizeof(double);
   const double few = 64;
   twin z = begin_twin(&e[0], &e[1], n, 12), p = begin_twin(&e[0], &e[1], n, 11);
+  twin apart = begin_twin(&e[0], &e[1], n, 0);
   twin q = begin_twin(&e[0], &e[1], n, 0), d = begin_twin(&wide[0], &wide[1], numbers, 0), unit = begin_twin(&wide[0], &wide[1], 1, 0);
   ON_BOTH(i) wide[i].vector->fill(&wide[i], 1, 0.75, unit.at[i]);
   for (int has_unit = 0; has_unit < 2; has_unit++) {
@@ -332,14 +346,17 @@ static void directions(const char *name, const both *b, int l)
       put(&d, (gmg_cg_scalars){.beta = anew ? 0 : 0.25});
       ON_BOTH(i) {
         if (anew) e[i].vector->fill(&e[i], n, NAN, p.at[i]);
-        gmg_operator_of(&e[i], A[i])->cg_direction(&e[i], A[i], z.at[i], d.at[i], in[i], p.at[i], z.at[i], q.at[i]);
+        const gmg_operator_ops *op = gmg_operator_of(&e[i], A[i]);
+        op->cg_direction(&e[i], A[i], z.at[i], d.at[i], in[i], p.at[i], apart.at[i], z.at[i], q.at[i]);
+        op->cg_direction(&e[i], A[i], z.at[i], d.at[i], in[i], p.at[i], p.at[i], z.at[i], q.at[i]);
+        same(name, "direction in another field", &e[i], &e[i], p.at[i], apart.at[i], n, 0);
       }
       same_twin(name, "direction", &p, few), same_twin(name, "its image", &q, few);
       same_direction(name, "its inner products", &e[0], &d, few);
     }
   }
   no_steps(name, e, &d, n);
-  end_twin(&z), end_twin(&p), end_twin(&q), end_twin(&d), end_twin(&unit);
+  end_twin(&z), end_twin(&p), end_twin(&apart), end_twin(&q), end_twin(&d), end_twin(&unit);
 }
 
 static void boundaries(const char *name, const both *b)

@@ -130,6 +130,40 @@ static void starts_agree(void **state)
     }
 }
 
+/* Any number of steps along conjugate directions without a residual between them agree with the host's. On a device u takes two steps
+   at once, unless it has gaps. */
+static void steps_agree(void **state)
+{
+  (void)state;
+  medium m[] = {ball(3, 20, 1e2, GMG_CELL), ball(2, 41, 1e2, GMG_CELL)};
+  for (int i = 0; i < COUNT(m); i++) {
+    for (int steps = 1; steps <= 5; steps++)
+      for (int gaps = 0; gaps < 2; gaps++) {
+        gmg_problem p = m[i].p;
+        gmg_params q = params_for_cycles_of(&p);
+        const size_t row = p.n[0] + 3 * (size_t)gaps, elements = row * p.n[1] * (p.dim == 3 ? p.n[2] : 1);
+        q.accel = GMG_ACCEL_FLEXIBLE_CG, q.precision = GMG_PRECISION_MIXED, q.smoother = gmg_smoother_by_name("red_black");
+        q.max_cycles = steps, q.check_every = steps, q.rtol = 1e-14, q.coarse_rtol = 1e-6;
+        if (gaps) p.u_layout = (gmg_array_layout){.row = row};
+        both b = begin_both(&p, &q, "steps");
+        const gmg_exec *e[2] = {&b.solver[0]->exec, &b.solver[1]->exec};
+        gmg_report r[2];
+        twin f = begin_twin(e[0], e[1], unknowns(&p), 66), u = begin_twin(e[0], e[1], elements, 0);
+        ON_BOTH(at) {
+          const gmg_status status = gmg_solve(b.solver[at], f.at[at], u.at[at], &r[at]);
+          if (status != GMG_NOT_CONVERGED) fail_msg("%d steps: %s, %s", steps, gmg_status_string(status), gmg_context_error(b.context[at]));
+        }
+        const double difference = ulps(e[0], e[1], u.at[0], u.at[1], u.n) * epsilon_of(e[0]);
+        const double ratio = r[1].residual / r[0].residual;
+        if (!(difference <= 1e-5)) fail_msg("%d steps, gaps %d: host and device differ by %g", steps, gaps, difference);
+        if (!(ratio > 0.5 && ratio < 2)) fail_msg("%d steps, gaps %d: residuals %g and %g", steps, gaps, r[0].residual, r[1].residual);
+        end_twin(&f), end_twin(&u);
+        end_both(&b);
+      }
+    free_medium(&m[i]);
+  }
+}
+
 static void hard_solves_agree(void **state)
 {
   (void)state;
@@ -365,6 +399,7 @@ int main(int argc, char **argv)
   only(argc, argv);
   if (without_device()) return SKIPPED;
   const struct CMUnitTest tests[] = {cmocka_unit_test(smoothers_agree), cmocka_unit_test(solves_agree), cmocka_unit_test(starts_agree),
+                                     cmocka_unit_test(steps_agree),
                                      cmocka_unit_test(hard_solves_agree), cmocka_unit_test(mixed_reaches_what_double_does),
                                      cmocka_unit_test(means_of_earlier_solves),
                                      cmocka_unit_test(coarse_grids_agree), cmocka_unit_test(refusals),

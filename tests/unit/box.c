@@ -91,7 +91,10 @@ static void directions(void **state)
     double *z = field(n, 1), *d = field(n, 2), *x = field(n, 3), *wanted = field(n, 2), *image = field(n, 0), *got = field(n, 0);
     gmg_cg_scalars scalars = {.beta = fresh ? 0 : 0.7};
     for (size_t c = 0; c < n; c++) wanted[c] = z[c] + scalars.beta * wanted[c];
-    gmg_operator_of(e, A)->cg_direction(e, A, z, &scalars, NULL, d, x, got);
+    gmg_operator_of(e, A)->cg_direction(e, A, z, &scalars, NULL, d, got, x, image);
+    for (size_t c = 0; c < n; c++) assert_near(got[c], wanted[c], 1e-15);
+    scalars = (gmg_cg_scalars){.beta = scalars.beta};
+    gmg_operator_of(e, A)->cg_direction(e, A, z, &scalars, NULL, d, d, x, got);
     gmg_operator_of(e, A)->apply(e, A, wanted, image);
     for (size_t c = 0; c < n; c++) {
       assert_near(d[c], wanted[c], 1e-15);

@@ -228,11 +228,11 @@ static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
   REAL_DOUBLE(norm, op_of(e)->magnitude(e, A, u));
   return norm;
 }
-static void cg_direction(const gmg_exec *e, const gmg_operator *A, const void *z, gmg_cg_scalars *d, const double *unit, void *p,
-                         const void *x, void *q)
+static void cg_direction(const gmg_exec *e, const gmg_operator *A, const void *z, gmg_cg_scalars *d, const double *unit,
+                         const void *last, void *p, const void *x, void *q)
 {
   reads_one_layer("cg_direction", "the correction", z), reads_coefficients("cg_direction", A);
-  REAL(op_of(e)->cg_direction(e, A, z, d, unit, p, x, q)), writes(q);
+  REAL(op_of(e)->cg_direction(e, A, z, d, unit, last, p, x, q)), writes(q);
 }
 static void restrict_residual(const gmg_exec *e, const gmg_operator *A, const gmg_map map[3], const void *f, const void *u, void *r,
                               void *coarse)

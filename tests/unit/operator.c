@@ -283,7 +283,15 @@ static void passes_of(const shape *box, int variable)
       for (size_t x = 0; x < N; x++) w[x] = (0.7 * z[x] - w[x]) / 2; /* the direction before this step */
       gmg_cg_scalars d = {.beta = -2};
       for (size_t x = 0; x < N; x++) r[x] = 0.7 * z[x]; /* the correction; below the image */
-      gmg_operator_of(e, A)->cg_direction(e, A, r, &d, &factor, w, f, u[1]);
+      double *last = malloc(N * sizeof *last), *apart = malloc(N * sizeof *apart);
+      memcpy(last, w, N * sizeof *w);
+      gmg_operator_of(e, A)->cg_direction(e, A, r, &d, &factor, last, apart, f, u[1]);
+      assert_memory_equal(last, w, N * sizeof *w);
+      d = (gmg_cg_scalars){.beta = -2, .change = 5};
+      gmg_operator_of(e, A)->cg_direction(e, A, r, &d, &factor, w, w, f, u[1]);
+      assert_memory_equal(apart, w, N * sizeof *w);
+      assert_true(d.last_change == 5);
+      free(last), free(apart);
       gmg_operator_of(e, A)->apply(e, A, v, r);
       const double vr = grid->dot(e, A, v, r).re, vf = grid->dot(e, A, v, f).re, largest = norm2(r, N);
       assert_near(d.pq, vr, 1e-12 * fabs(vr));
@@ -357,7 +365,7 @@ static void nothing_along(const gmg_exec *e, const gmg_operator *A, const double
   double *p = malloc(bytes), *q = malloc(bytes), *image = malloc(bytes), *u = malloc(bytes), *left = malloc(bytes);
   gmg_cg_scalars d = {.beta = 0};
   for (size_t i = 0; i < n; i++) p[i] = q[i] = NAN;
-  gmg_operator_of(e, A)->cg_direction(e, A, z, &d, NULL, p, r, q);
+  gmg_operator_of(e, A)->cg_direction(e, A, z, &d, NULL, p, p, r, q);
   assert_memory_equal(p, z, bytes);
   gmg_operator_of(e, A)->apply(e, A, p, image);
   const double largest = norm2(image, n);

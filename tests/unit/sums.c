@@ -90,7 +90,7 @@ static void operations_sum_over_processes_of(const gmg_problem *p)
     measured[i++][two] = f_norm, measured[i++][two] = scale.next;
     measured[i++][two] = op->magnitude(e, A, x);
     v->copy(e, n, x, y[two]), d.beta = 0;
-    op->cg_direction(e, A, z, &d, NULL, y[two], f, q);
+    op->cg_direction(e, A, z, &d, NULL, y[two], y[two], f, q);
     measured[i++][two] = d.pq, measured[i++][two] = d.pr;
     d.pr = d.pq / 8; /* the step length is that of one process */
     v->copy(e, n, x, y[two]);

@@ -17,11 +17,11 @@ template <typename type> struct alignas(2 * sizeof(type)) gmg_pair_of {
 static __device__ __forceinline__ real number_of(real keep) { return keep; }
 static __device__ __forceinline__ real number_of(const double *keep) { return (real)*keep; }
 
-/* x = scale[0] z + keep x. scale = NULL means 1. keep is a number or a pointer to one; if it is 0, x is not read. aligned: both
-   fields begin at an aligned pair. */
+/* x = scale[0] z + keep old, where old may be x. scale = NULL means 1. keep is a number or a pointer to one; if it is 0, old is not
+   read. aligned: all fields begin at an aligned pair. */
 template <typename type, int aligned, typename number>
 static __global__ void __launch_bounds__(GMG_THREADS)
-    axpby_kernel(size_t n, const double *scale, const type *z, number kept, scalar *x)
+    axpby_kernel(size_t n, const double *scale, const type *z, number kept, const scalar *old, scalar *x)
 {
   typedef gmg_pair_of<type> change;
   typedef gmg_pair_of<scalar> value;
@@ -37,7 +37,7 @@ static __global__ void __launch_bounds__(GMG_THREADS)
       const size_t i = c + m * blockDim.x;
       if (i >= all) continue;
       by[m] = aligned ? ((const change *)z)[i] : change{z[2 * i], z[2 * i + 1]};
-      v[m] = keep == 0 ? value{0, 0} : aligned ? ((const value *)x)[i] : value{x[2 * i], x[2 * i + 1]};
+      v[m] = keep == 0 ? value{0, 0} : aligned ? ((const value *)old)[i] : value{old[2 * i], old[2 * i + 1]};
     }
 #pragma unroll
     for (int m = 0; m < AXPBY_PAIRS; m++) {
@@ -48,23 +48,28 @@ static __global__ void __launch_bounds__(GMG_THREADS)
       else x[2 * i] = now.a, x[2 * i + 1] = now.b;
     }
   }
-  if (n % 2 && first == 0) x[n - 1] = a * (scalar)z[n - 1] + (keep == 0 ? (scalar)0 : keep * x[n - 1]);
+  if (n % 2 && first == 0) x[n - 1] = a * (scalar)z[n - 1] + (keep == 0 ? (scalar)0 : keep * old[n - 1]);
 }
+
+/* Whether fields of this type begin at an aligned pair. */
+template <typename type> static int begins_at_pair(const void *x) { return (uintptr_t)x % (2 * sizeof(type)) == 0; }
+
+static inline gmg_launch_shape pairs_grid(size_t n) { return gmg_flat_shape((n + 2 * AXPBY_PAIRS - 1) / (2 * AXPBY_PAIRS)); }
 
 template <typename type, typename number>
-static void axpby(const gmg_exec *e, size_t n, const double *scale, const type *z, number keep, scalar *x)
+static void axpby(const gmg_exec *e, size_t n, const double *scale, const type *z, number keep, const scalar *old, scalar *x)
 {
-  const int aligned = (uintptr_t)z % (2 * sizeof(type)) == 0 && (uintptr_t)x % (2 * sizeof(scalar)) == 0;
-  const gmg_launch_shape grid = gmg_flat_shape((n + 2 * AXPBY_PAIRS - 1) / (2 * AXPBY_PAIRS));
+  const int aligned = begins_at_pair<type>(z) && begins_at_pair<scalar>(old) && begins_at_pair<scalar>(x);
   const auto kernel = aligned ? axpby_kernel<type, 1, number> : axpby_kernel<type, 0, number>;
-  gmg_launch_early(e, "correction", kernel, grid, n, scale, z, keep, x);
+  gmg_launch_early(e, "correction", kernel, pairs_grid(n), n, scale, z, keep, old, x);
 }
 
-/* x = c + keep x */
-template <typename number> static void add_correction(const gmg_exec *e, size_t n, gmg_correction c, number keep, void *x)
+/* x = c + keep old, where old may be x */
+template <typename number>
+static void add_correction(const gmg_exec *e, size_t n, gmg_correction c, number keep, const void *old, void *x)
 {
-  if (c.low) axpby(e, n, c.scale, (const low_scalar *)c.z, keep, (scalar *)x);
-  else axpby(e, n, c.scale, (const scalar *)c.z, keep, (scalar *)x);
+  if (c.low) axpby(e, n, c.scale, (const low_scalar *)c.z, keep, (const scalar *)old, (scalar *)x);
+  else axpby(e, n, c.scale, (const scalar *)c.z, keep, (const scalar *)old, (scalar *)x);
 }
 
 /* Unknowns that a thread loads at once, to hide the latency of memory. */

@@ -124,7 +124,58 @@ static gmg_number dot(const gmg_exec *e, size_t n, const void *x, const void *y)
   return {t.first, t.second};
 }
 
-static void correct(const gmg_exec *e, size_t n, gmg_correction c, int keep, void *x) { add_correction(e, n, c, (real)keep, x); }
+static void correct(const gmg_exec *e, size_t n, gmg_correction c, int keep, void *x)
+{
+  add_correction(e, n, c, (real)keep, x, x);
+}
+
+/* x = x + scale_y[0] y + scale_z[0] z, as axpby_kernel() */
+template <typename type, int aligned>
+static __global__ void __launch_bounds__(GMG_THREADS)
+    add_two_kernel(size_t n, const double *scale_y, const type *y, const double *scale_z, const type *z, scalar *x)
+{
+  typedef gmg_pair_of<type> change;
+  typedef gmg_pair_of<scalar> value;
+  gmg_wait_for_predecessor();
+  const real a = scale_y ? (real)*scale_y : (real)1, b = scale_z ? (real)*scale_z : (real)1;
+  const size_t all = n / 2, first = (size_t)blockIdx.x * AXPBY_PAIRS * blockDim.x + threadIdx.x;
+  const size_t step = (size_t)gridDim.x * AXPBY_PAIRS * blockDim.x;
+  for (size_t c = first; c < all; c += step) {
+    change by_y[AXPBY_PAIRS], by_z[AXPBY_PAIRS];
+    value v[AXPBY_PAIRS];
+#pragma unroll
+    for (int m = 0; m < AXPBY_PAIRS; m++) {
+      const size_t i = c + m * blockDim.x;
+      if (i >= all) continue;
+      by_y[m] = aligned ? ((const change *)y)[i] : change{y[2 * i], y[2 * i + 1]};
+      by_z[m] = aligned ? ((const change *)z)[i] : change{z[2 * i], z[2 * i + 1]};
+      v[m] = aligned ? ((const value *)x)[i] : value{x[2 * i], x[2 * i + 1]};
+    }
+#pragma unroll
+    for (int m = 0; m < AXPBY_PAIRS; m++) {
+      const size_t i = c + m * blockDim.x;
+      if (i >= all) continue;
+      const value now = {v[m].a + a * (scalar)by_y[m].a + b * (scalar)by_z[m].a,
+                         v[m].b + a * (scalar)by_y[m].b + b * (scalar)by_z[m].b};
+      if (aligned) ((value *)x)[i] = now;
+      else x[2 * i] = now.a, x[2 * i + 1] = now.b;
+    }
+  }
+  if (n % 2 && first == 0) x[n - 1] = x[n - 1] + a * (scalar)y[n - 1] + b * (scalar)z[n - 1];
+}
+
+template <typename type> static void add_two(const gmg_exec *e, size_t n, gmg_correction c, gmg_correction d, void *x)
+{
+  const int aligned = begins_at_pair<type>(c.z) && begins_at_pair<type>(d.z) && begins_at_pair<scalar>(x);
+  const auto kernel = aligned ? add_two_kernel<type, 1> : add_two_kernel<type, 0>;
+  gmg_launch_early(e, "correction", kernel, pairs_grid(n), n, c.scale, (const type *)c.z, d.scale, (const type *)d.z, (scalar *)x);
+}
+
+static void correct_twice(const gmg_exec *e, size_t n, gmg_correction c, gmg_correction d, void *x)
+{
+  if (c.low) add_two<low_scalar>(e, n, c, d, x);
+  else add_two<scalar>(e, n, c, d, x);
+}
 
 static double cg_update(const gmg_exec *e, size_t n, gmg_cg_scalars *d, const void *p, const void *q, void *y, void *r,
                         gmg_wait wait)
@@ -237,6 +288,7 @@ extern "C" const gmg_vector_ops R(gmg_vector_cuda) = {.fill = fill,
                                                       .norm2 = norm2,
                                                       .dot = dot,
                                                       .correct = correct,
+                                                      .correct_twice = correct_twice,
                                                       .cg_update = cg_update,
 #if !GMG_SCALAR_COMPLEX
                                                       .range = range,

@@ -41,7 +41,7 @@ static void cycle(gmg_solver *s, gmg_iteration *it, int count)
   gmg_project(s, e, L, z); /* otherwise u drifts */
   s->grid->cg_beta(e, A, z, flexible ? q : r, flexible, s->cg, NULL);
   gmg_exchange_one_layer(e, A, z); /* p's ghosts follow from it */
-  s->op->cg_direction(e, A, z, s->cg, NULL, p, r, q);
+  s->op->cg_direction(e, A, z, s->cg, NULL, p, p, r, q);
   it->has_direction = 1;
   const double norm = gmg_array_cg_update(e, s->layouts.u, s->cg, p, q, it->u, r, it->wait);
   it->norm = it->wait == GMG_WAIT ? gmg_without_ghosts(e, A, r, norm) : norm;

@@ -169,10 +169,10 @@ template <class Maker> struct gmg_by_rows {
     return sqrt(gmg_cuda_total(e, "magnitude").first);
   }
 
-  static void cg_direction(const gmg_exec *e, const gmg_operator *A, const void *z, gmg_cg_scalars *d, const double *unit, void *p,
-                           const void *x, void *q)
+  static void cg_direction(const gmg_exec *e, const gmg_operator *A, const void *z, gmg_cg_scalars *d, const double *unit,
+                           const void *last, void *p, const void *x, void *q)
   {
-    add_correction(e, A->cells, {.z = z}, (const double *)&d->beta, p);
+    add_correction(e, A->cells, {.z = z}, (const double *)&d->beta, last, p);
     Maker::with(e, *A, [&](const auto &rows) {
       const auto kernel = rows_direction<gmg_type_of<decltype(rows)>>;
       gmg_launch(e, "direction", kernel, rows.grid(1), rows, *A, p, x, q, d, unit, gmg_sums_on_device(e));

@@ -128,9 +128,10 @@ static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
   return sqrt(gmg_sum_tasks(e, A, line_task, magnitude_sums, &x).first);
 }
 
-static void cg_direction(const gmg_exec *e, const gmg_operator *A, const void *z, gmg_cg_scalars *d, const double *unit, void *p,
-                         const void *x, void *q)
+static void cg_direction(const gmg_exec *e, const gmg_operator *A, const void *z, gmg_cg_scalars *d, const double *unit,
+                         const void *last, void *p, const void *x, void *q)
 {
+  if (d->beta != 0 && last != p) e->vector->copy(e, A->cells, last, p);
   if (d->beta != 0) e->vector->xpay(e, A->cells, z, d->beta, p);
   else e->vector->copy(e, A->cells, z, p);
   apply(e, A, p, q);

@@ -254,13 +254,13 @@ static __global__ void __launch_bounds__(GMG_THREADS, gmg_face_blocks<wide>::num
   note_sums(t, direction, unit, sums);
 }
 
-static void cg_direction(const gmg_exec *e, const gmg_operator *A, const void *z, gmg_cg_scalars *d, const double *unit, void *p,
-                         const void *x, void *q)
+static void cg_direction(const gmg_exec *e, const gmg_operator *A, const void *z, gmg_cg_scalars *d, const double *unit,
+                         const void *last, void *p, const void *x, void *q)
 {
   const gmg_columns columns = gmg_columns_of(e, A->n);
   const gmg_sum_target sums = gmg_sums_on_device(e);
   gmg_face_columns w;
-  add_correction(e, A->cells, {.z = z}, (const double *)&d->beta, p);
+  add_correction(e, A->cells, {.z = z}, (const double *)&d->beta, last, p);
   const gmg_own_box own = gmg_own_box_of_level(A);
   if (gmg_has_own_planes(A) && gmg_face_columns_of(A, gmg_device_of(e)->processors, p, x, q, &w))
     gmg_launch_early(e, "direction", GMG_BY_COLUMNS(w, direction_faces_kernel, 1, 2), gmg_shape_of(w.s.tiles, 1), *A, w,

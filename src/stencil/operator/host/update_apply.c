@@ -17,8 +17,9 @@ struct work {
   gmg_task_sums *apply;
   const gmg_operator *A;
   gmg_correction c;
-  scalar *changed;    /* the field to change */
-  real keep;          /* changed = c + keep changed; 0: its old values are not used */
+  const scalar *old;
+  scalar *changed;    /* the field to change: changed = c + keep old, where old may be changed */
+  real keep;          /* 0: old is not read */
   const scalar *with; /* f, or the other factor of an inner product */
   void *out;          /* the residual in low precision, or A times the field */
   real scale;         /* scale of the residual */
@@ -67,7 +68,7 @@ static gmg_two_sums run_slices(const gmg_exec *e, const work *x)
         for (size_t m = first; m < end_line; m++) {
           const gmg_task here = gmg_line_of_slice(A, k, m), behind = gmg_line_of_slice(A, k - 1, (m - 1) % lines);
           const int more = m + LINES_AHEAD < last, applies = m > 1 && k > begin + 1;
-          if (more) ask_for(x->changed, ahead_of(A, at.u, k, m), n0, sizeof(scalar));
+          if (more) ask_for(x->old, ahead_of(A, at.u, k, m), n0, sizeof(scalar));
           if (m < last) x->change(x, &here);
           if (more) ask_for(x->c.z, ahead_of(A, at.r, k, m), n0, z_size);
           if (more && applies) ask_for(x->with, ahead_of(A, at.f, k - 1, m - 1), n0, sizeof(scalar));
@@ -109,9 +110,10 @@ GMG_INLINE void change_by(const int low, const work *x, const gmg_task *w)
   const size_t own = gmg_offset(at.r, 0, w->j, w->k);
   const scalar *restrict high_z = (const scalar *)x->c.z + own;
   const low_scalar *restrict low_z = (const low_scalar *)x->c.z + own;
-  scalar *restrict to = x->changed + gmg_offset(at.u, 0, w->j, w->k);
+  const scalar *old = x->old + gmg_offset(at.u, 0, w->j, w->k);
+  scalar *to = x->changed + gmg_offset(at.u, 0, w->j, w->k); /* may be old */
 #pragma omp simd
-  for (size_t i = w->begin; i < w->end; i++) to[i] = scale * (low ? (scalar)low_z[i] : high_z[i]) + (keep != 0 ? keep * to[i] : 0);
+  for (size_t i = w->begin; i < w->end; i++) to[i] = scale * (low ? (scalar)low_z[i] : high_z[i]) + (keep != 0 ? keep * old[i] : 0);
 }
 
 static void change(const work *x, const gmg_task *w)
@@ -160,14 +162,14 @@ double R(gmg_correct_residual_host)(const gmg_exec *e, const gmg_operator *A, gm
                                     const double *divisor, gmg_scale *s, void *r, gmg_wait wait)
 {
   const double scale = gmg_scale_of_residual(divisor, s);
-  const work x = {change, apply_residual, A, c, u, 1, f, r, (real)scale};
+  const work x = {change, apply_residual, A, c, u, u, 1, f, r, (real)scale};
   return gmg_norms_of(run(e, &x), scale, s, NULL, wait);
 }
 
 void R(gmg_cg_direction_host)(const gmg_exec *e, const gmg_operator *A, const void *z, gmg_cg_scalars *d, const double *unit,
-                              void *p, const void *x, void *q)
+                              const void *last, void *p, const void *x, void *q)
 {
-  const work w = {change, apply_dots, A, {.z = z}, p, (real)d->beta, x, q, 1};
+  const work w = {change, apply_dots, A, {.z = z}, last, p, (real)d->beta, x, q, 1};
   const gmg_two_sums sums = run(e, &w);
   gmg_cg_note(d, sums.first, sums.second, unit);
 }
