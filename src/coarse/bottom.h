@@ -28,6 +28,7 @@ typedef struct gmg_bottom_problem {
   int reversed;                              /* the sweeps after the correction relax the colours in reversed order */
   int singular;
   int is_symmetric;    /* the operators are, weighted by control volumes */
+  double condition;    /* about ||A|| ||A^-1|| on the finest of the levels; infinite if coarse matrices may be indefinite */
   int is_free;         /* the smoother is not deterministic, so the sweeps only stand for its steps: a level may be solved exactly
                           instead of visiting coarser ones */
   const char *penalty; /* for error texts: why the coarsest matrix may be singular in rounding; "": there is no reason. BORROWED */

@@ -371,6 +371,8 @@ static inline void gmg_running_end(gmg_solver *const *s) { (*s)->running = NULL;
 
 /* iterate/floor.c */
 double gmg_norm_bound(const gmg_solver *s, const gmg_operator *A); /* a bound of ||A|| without the array sigma */
+double gmg_amplification(const gmg_solver *s, const gmg_operator *A); /* about ||A|| ||u|| / ||f|| for a smooth f: ||A|| over the
+                                                                         smallest eigenvalue */
 double gmg_floor_estimate(const gmg_solver *s);       /* a priori estimate of ||r|| / ||f|| for a smooth f */
 double gmg_low_floor(const gmg_solver *s, const gmg_operator *A); /* that estimate for operator A in low precision */
 double gmg_low_floor_of(const gmg_solver *s, const gmg_operator *A, double u_over_f); /* the same for ||u|| / ||f|| */

@@ -224,43 +224,64 @@ static void free_levels_agree(void **state)
 {
   (void)state;
   compare_boxes(boxes, COUNT(boxes), "async", 0, 0);
+  compare_boxes(boxes, COUNT(boxes), "async", 1, 0);
   compare_boxes(odd_boxes, COUNT(odd_boxes), "async", 0, 0);
 }
 
-/* An update reaches the tables of the fused levels: with red_black the coarsest grid's inverse, with async the exact level's. */
-static void update_reaches_them(const char *smoother)
+/* An update reaches the tables of the fused levels: with red_black the coarsest grid's inverse, with async the exact level's. Where
+   beta varies, there is no exact level if its inverse would lose its digits, as with the last two shifts. */
+static void update_reaches_them(const char *smoother, gmg_precision precision, int varies)
 {
+  static const double shifts[] = {5, 0, 400, 1e-8, 2e-13}; /* Cholesky factors of the last two would lose their digits */
   gmg_context *c;
   gmg_solver *s;
   assert_int_equal(gmg_context_create_cuda(0, NULL, &c), GMG_OK);
-  gmg_problem p = make_problem(3, 48, 40, 32, GMG_CELL, "nnnnnn");
+  const gmg_exec e = gmg_exec_make(c, GMG_F64, 0);
+  gmg_problem p = make_problem(3, 28, 28, 24, GMG_CELL, "nnnnnn");
   gmg_params q = params_for_cycles();
-  q.smoother = gmg_smoother_by_name(smoother), q.precision = GMG_PRECISION_SAME, q.coarse_rtol = 1e-13;
+  const int mixed = precision == GMG_PRECISION_MIXED;
+  const double accuracy = mixed ? 1e-3 : 1e-9, rounding = mixed ? 1e-6 : 1e-15;
+  double *numbers = values(&p, 1, 100, 75);
+  void *const beta = e.memory->alloc(c, unknowns(&p) * sizeof(double));
+  q.smoother = gmg_smoother_by_name(smoother), q.precision = precision, q.coarse_rtol = mixed ? 1e-6 : 1e-13;
+  gmg_exec_write_reals(&e, beta, unknowns(&p), numbers);
+  if (varies) p.beta = beta;
   assert_ok(c, gmg_solver_create(c, &p, &q, &s));
-  static const double shifts[] = {5, 2e-13, 1e-8, 0, 400}; /* Cholesky factors of the second and third would lose their digits */
-  for (int i = 0; i < 5; i++) {
+  for (int i = 0; i < (mixed ? 3 : COUNT(shifts)); i++) { /* mixed precision refuses the last two */
     p.shift = shifts[i];
+    numbers[i] *= 50;
+    gmg_exec_write_reals(&e, beta, unknowns(&p), numbers);
     assert_ok(c, gmg_solver_update(s, &p));
-    const int l = s->mg.bottom.level;
+    const int l = s->mg.bottom.level, is_free_smoother = is_free(s), has_digits = shifts[i] == 0 || shifts[i] > 1e-6;
     const size_t n = s->level[l].A.cells;
     double *f = field(n, 73), *u = field(n, 0);
     const gmg_operator *A = &s->level[l].A;
     take_mean(s->levels_exec, A, f);
     assert_true(has_fused_levels(s));
+    assert_int_equal(last_visited(s) < s->levels - 1, is_free_smoother && (has_digits || !varies));
     gmg_bottom_problem exact;
     const gmg_bottom dense = dense_on(s, last_visited(s), p.shift < 1e-6, &exact);
     double *a = cycled(s, l, GMG_CYCLE_V, 1, f, u, NULL), *b = cycled(s, l, GMG_CYCLE_V, 1, f, u, &dense);
     take_mean(s->levels_exec, A, a), take_mean(s->levels_exec, A, b); /* with a shift near 0 only rounding decides about the mean */
     const double d = apart(a, b, n);
-    print_message("%s, shift %g: %g apart\n", smoother, p.shift, d);
-    assert_below(d, 1e-9 + (p.shift > 0 ? 1e-15 / p.shift : 0)); /* the accuracy of the inverse */
+    print_message("%s, %s beta, shift %g: %g apart\n", smoother, varies ? "an array" : "no", p.shift, d);
+    assert_below(d, accuracy + (p.shift > 0 ? rounding / p.shift : 0)); /* the accuracy of the inverse */
     free(f), free(u), free(a), free(b);
   }
   gmg_solver_destroy(s);
+  e.memory->release(c, beta);
+  free(numbers);
   gmg_context_destroy(c);
 }
 
-static void updates_reach_them(void **state) { (void)state, update_reaches_them("red_black"), update_reaches_them("async"); }
+static void updates_reach_them(void **state)
+{
+  (void)state;
+  for (int varies = 0; varies < 2; varies++) {
+    update_reaches_them("red_black", GMG_PRECISION_SAME, varies);
+    update_reaches_them("async", GMG_PRECISION_SAME, varies), update_reaches_them("async", GMG_PRECISION_MIXED, varies);
+  }
+}
 
 int main(int argc, char **argv)
 {

@@ -3,7 +3,17 @@
 #include "cycle.h"
 #include "mg/parts/parts.h"
 
+#include <math.h>
 #include <stdio.h>
+
+/* gmg_bottom_problem::condition of level l. Errors that are constant where beta is large, and 0 elsewhere, have the smallest
+   eigenvalues, which fall with the contrast. */
+static double condition_of(const gmg_solver *s, int l)
+{
+  const gmg_coefficients *c = &s->coefficients;
+  const int is_positive = c->beta_least > 0 && c->sigma_least + gmg_operator_shift(&s->problem) >= 0;
+  return is_positive ? c->beta_most / c->beta_least * gmg_amplification(s, &s->level[l].A) : INFINITY;
+}
 
 /* Fills in the problem that level `from` and all coarser levels pose to a bottom solver (coarse/bottom.h). Returns 0 if there are
    too many levels, or if the sweeps of a bottom solver cannot replace the smoother's steps on them. */
@@ -14,8 +24,8 @@ static int describe(const gmg_solver *s, int from, gmg_bottom_problem *p)
   if (count > GMG_BOTTOM_LEVELS) return 0;
   *p = (gmg_bottom_problem){.levels = count, .coarse_kind = q->coarse, .reversed = s->symmetric, .singular = s->singular,
                             .is_free = !(gmg_smoother_traits(q, s->exec.threads) & GMG_SMOOTHER_DETERMINISTIC),
-                            .is_symmetric = !s->coefficients.asymmetry[0], .penalty = s->coefficients.penalty,
-                            .rtol = q->coarse_rtol};
+                            .is_symmetric = !s->coefficients.asymmetry[0], .condition = condition_of(s, from),
+                            .penalty = s->coefficients.penalty, .rtol = q->coarse_rtol};
   for (int l = 0; l < count; l++) {
     const gmg_level *L = &s->level[from + l];
     p->level[l] = (gmg_bottom_level){.A = &L->A, .axis = L->axis, .scale = L->scale, .volume = L->volume,

@@ -45,8 +45,7 @@ static double rayleigh_of_constant(const gmg_solver *s)
   return sum;
 }
 
-/* About ||A|| ||u|| / ||f|| for a smooth f: ||A|| over the smallest eigenvalue. */
-static double amplification(const gmg_solver *s, const gmg_operator *A)
+double gmg_amplification(const gmg_solver *s, const gmg_operator *A)
 {
   const gmg_problem *p = &s->problem;
   double walls = 0, longest = 0;
@@ -69,12 +68,12 @@ static const double MEASURED_OVER_BOUND = 0.5;
 
 double gmg_floor_estimate(const gmg_solver *s)
 {
-  return MEASURED_OVER_BOUND * unit_roundoff(s->problem.type) * amplification(s, &s->finest->A);
+  return MEASURED_OVER_BOUND * unit_roundoff(s->problem.type) * gmg_amplification(s, &s->finest->A);
 }
 
 double gmg_low_floor(const gmg_solver *s, const gmg_operator *A)
 {
-  return gmg_low_floor_of(s, A, amplification(s, A) / gmg_norm_bound(s, A));
+  return gmg_low_floor_of(s, A, gmg_amplification(s, A) / gmg_norm_bound(s, A));
 }
 
 double gmg_low_floor_of(const gmg_solver *s, const gmg_operator *A, double u_over_f)
@@ -86,5 +85,5 @@ double gmg_low_floor_of(const gmg_solver *s, const gmg_operator *A, double u_ove
    amplification. */
 double gmg_fmg_rounding(const gmg_solver *s, const gmg_operator *A)
 {
-  return gmg_low_floor(s, A) * amplification(s, A) / sqrt((double)A->cells);
+  return gmg_low_floor(s, A) * gmg_amplification(s, A) / sqrt((double)A->cells);
 }

@@ -1,12 +1,13 @@
 /* The exact level of the fused levels: the first one that is small enough for its inverse. A cycle goes no further down, because a
    product with the inverse takes less time than the coarser levels. Every block of the cluster has some rows of the inverse in its
-   shared memory. Only where coefficients are constant: then the inverse is V^T (1 / eigenvalues) V W, with the modes V of the axes
-   (coarse/tensor/modes.h) and the control volumes W. With a deterministic smoother there is none, so that a cycle is the same as on
-   the host. Included by kernels.cuh. */
+   shared memory. Where coefficients are constant the inverse is V^T (1 / eigenvalues) V W, with the modes V of the axes
+   (coarse/tensor/modes.h) and the control volumes W. Where they vary, it is computed by elimination (coarse/cuda/invert.cu). With a
+   deterministic smoother there is no such level, so that a cycle is the same as on the host. Included by kernels.cuh. */
 #ifndef GMG_COARSE_FUSED_LEVELS_CUDA_EXACT_H
 #define GMG_COARSE_FUSED_LEVELS_CUDA_EXACT_H
 
 #include "coarsest.cuh"
+#include "tables.cuh"
 
 #include <cuda_pipeline.h>
 
@@ -48,13 +49,71 @@ static __global__ void __launch_bounds__(GMG_THREADS)
   for (int c = (int)threadIdx.x; c < n; c += GMG_THREADS) to[row * (int)pitch + c] = (real)t[1][c];
 }
 
+/* The unknown at place c of the natural order, along the kernel's axes. */
+typedef struct {
+  int at[3];
+} natural_place;
+
+static __device__ __forceinline__ natural_place natural_place_of(const small_level &L, int c)
+{
+  const int line = c / L.n[0];
+  return {{c - line * L.n[0], line % L.n[1], line / L.n[1]}};
+}
+
+/* The namespace has no name. Otherwise kernels of both real types would have the same parameters for different levels. */
+namespace {
+
+/* The matrix of a level with rows, times its control volumes, which makes it symmetric; later its inverse. All are in double.
+   volume: the sum of the control volumes if the matrix is singular, otherwise 0. */
+struct level_matrix {
+  int swapped;
+  double volume, *volumes, *numbers;
+};
+
+} // namespace
+
+/* The factor of the projection on the mean, which is added to a matrix that has constants in its null space. */
+template <int kind> static __device__ __forceinline__ double large_of(const gmg_operator &A, int swapped)
+{
+  return (double)row_at<kind>(A, swapped, 0, 0, 0).diag;
+}
+
+template <int kind>
+static __global__ void __launch_bounds__(GMG_THREADS) assemble_kernel(gmg_operator A, small_level L, level_matrix m)
+{
+  const unsigned n = (unsigned)(L.n[0] * L.n[1] * L.n[2]);
+  const double mean = m.volume > 0 ? large_of<kind>(A, m.swapped) / m.volume : 0;
+  const auto volume_of = [&](const int at[3]) { return gmg_volume_at(A, at[0], at[m.swapped ? 2 : 1], at[m.swapped ? 1 : 2]); };
+  gmg_for_all((size_t)n * n, [&](size_t t) {
+    const unsigned i = (unsigned)t / n, j = (unsigned)t - i * n;
+    const natural_place x = natural_place_of(L, (int)i), y = natural_place_of(L, (int)j);
+    const double own = volume_of(x.at);
+    m.numbers[t] = own * (entry_at<kind, 1>(A, L, m.swapped, x.at, y.at) + mean * volume_of(y.at));
+    if (j == 0) m.volumes[i] = own;
+  });
+}
+
+/* Stores the inverse in the level's type, `pitch` numbers apart, without what assemble_kernel() has added. So it removes the
+   mean. */
+template <int kind>
+static __global__ void __launch_bounds__(GMG_THREADS)
+    store_inverse_kernel(gmg_operator A, small_level L, level_matrix m, unsigned pitch, real *to)
+{
+  const unsigned n = (unsigned)(L.n[0] * L.n[1] * L.n[2]);
+  const double mean = m.volume > 0 ? 1 / (large_of<kind>(A, m.swapped) * m.volume) : 0;
+  gmg_for_all((size_t)n * n, [&](size_t t) {
+    const unsigned i = (unsigned)t / n, j = (unsigned)t - i * n;
+    to[i * pitch + j] = (real)(m.numbers[t] - mean * m.volumes[j]);
+  });
+}
+
 /* --- its solution ------------------------------------------------------------------------------------------------------ */
 
 /* The block's rows of the inverse, in shared memory. */
 static __device__ __forceinline__ real_quad *own_inverse(const fused_state &s)
 {
   extern __shared__ double shared[];
-  return (real_quad *)((char *)shared + tables_bytes(&s, 1) + words_bytes(&s) + rows_bytes(&s));
+  return (real_quad *)((char *)shared + tables_bytes(&s, 1) + words_bytes(&s) + rows_bytes(&s, 1));
 }
 
 /* Begins to load the quads of the inverse that the same thread will read. */

@@ -48,7 +48,8 @@ static __device__ __forceinline__ void begin_cycle(const fused_state &s, const s
 {
   const unsigned of_tables = (unsigned)(s.bytes / sizeof(int4)), kept = (unsigned)(tables_bytes(&s, exact) / sizeof(int4));
   const unsigned of_words = s.pairs * (unsigned)sizeof(unsigned) / (unsigned)sizeof(int4);
-  const unsigned of_rows = s.quads * (unsigned)sizeof(real_quad) / (unsigned)sizeof(int4);
+  const unsigned of_rows = (unsigned)(rows_bytes(&s, 0) / sizeof(int4));
+  const unsigned kept_rows = (unsigned)(rows_bytes(&s, exact) / sizeof(int4));
   const unsigned zeros = (unsigned)((s.r * sizeof(scalar) + 15) / sizeof(int4));
   const int4 *const known = (const int4 *)s.tables;
   const auto load = [&](void *to, const int4 *from, unsigned count) {
@@ -58,7 +59,7 @@ static __device__ __forceinline__ void begin_cycle(const fused_state &s, const s
   load(tables, known, kept);
   load(words, known + of_tables + blockIdx.x * of_words, of_words);
   load(planes_of_level, known + of_tables + blockIdx.x * of_words, sizeof planes_of_level / sizeof(int4));
-  load(quads, known + of_tables + (unsigned)s.blocks * of_words + blockIdx.x * of_rows, of_rows);
+  load(quads, known + of_tables + (unsigned)s.blocks * of_words + blockIdx.x * of_rows, kept_rows);
   __pipeline_commit();
   prefetch_parameters(s);
   const global_pair mine = global_pair_of(L, s.at[L.number]);
@@ -98,7 +99,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
   real *const tables = (real *)shared;
   unsigned *const words = (unsigned *)((char *)shared + tables_bytes(&s, exact));
   real_quad *const quads = (real_quad *)(words + s.pairs);
-  scalar *const memory = (scalar *)((char *)(quads + s.quads) + (exact ? inverse_bytes(&s) : 0));
+  scalar *const memory = (scalar *)((char *)quads + rows_bytes(&s, exact) + (exact ? inverse_bytes(&s) : 0));
   const int last = exact ? s.exact : s.levels - 1;
   unsigned step = 0;
   begin_cycle<beyond_walls, exact>(s, s.level[start], f, u, from_zero, tables, words, quads, memory, &step);

@@ -20,6 +20,9 @@ extern "C" {
    separate launches, 16^3 and 32^3 take 21 us each on an H200, without their coarser levels. */
 enum { MAX_CELLS_ONE_BLOCK = 2048, MAX_CELLS_CLUSTER = 32768 };
 
+/* Up to this condition the inverse of an exact level with rows has enough digits. It is computed in double. */
+static const double MAX_CONDITION_EXACT = 1e11;
+
 /* Reserves `count` entries of `size` bytes in the tables. Returns their position in units of `size`. */
 static int take(fused_state *s, size_t count, size_t size)
 {
@@ -147,7 +150,7 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks, int exact)
   s.levels = p->levels, s.reversed = p->reversed, s.singular = p->singular, s.rtol = p->rtol, s.has_rows = !is_constant(p);
   s.swapped = p->level[0].A->n[2] == 1, s.blocks = blocks;
   const int whole = first_whole(p, blocks);
-  s.exact = exact && p->is_free && !s.has_rows ? exact_level(p, whole) : -1;
+  s.exact = exact && p->is_free && (!s.has_rows || p->condition <= MAX_CONDITION_EXACT) ? exact_level(p, whole) : -1;
   const int axis[3] = {0, s.swapped ? 2 : 1, s.swapped ? 1 : 2};
   unsigned room = MAX_CELLS_INVERSE;
   s.pairs = sizeof planes_of_level / sizeof(unsigned);
@@ -169,6 +172,7 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks, int exact)
       L->averaged = restricts_averages(L, from->restrict_, l + 1 == whole);
     }
     const int has_moves = s.has_rows && l < last && from->operator_dependent;
+    if (l == s.exact) s.kept_quads = s.quads;
     L->rows = (int)s.quads, s.quads += s.has_rows ? QUADS * L->inner : 0;
     L->moves = has_moves ? (int)s.moves : -1, s.moves += has_moves ? 2 * L->inner : 0;
     L->u = s.fields, s.fields += 2 * L->colour;
@@ -199,17 +203,27 @@ static fused_state layout(const gmg_bottom_problem *p, int blocks, int exact)
 /* Bytes of shared memory. */
 static size_t memory_of(const fused_state *s, int exact)
 {
-  return tables_bytes(s, exact) + words_bytes(s) + rows_bytes(s) + (exact ? inverse_bytes(s) : 0) + s->all * sizeof(scalar);
+  return tables_bytes(s, exact) + words_bytes(s) + rows_bytes(s, exact) + (exact ? inverse_bytes(s) : 0) + s->all * sizeof(scalar);
 }
 
-/* Bytes of the modes of the exact level. They follow the inverses. */
-static size_t modes_bytes(const fused_state *s)
+static size_t exact_cells(const fused_state *s)
+{
+  const int *n = s->level[s->exact].n;
+  return (size_t)(n[0] * n[1] * n[2]);
+}
+
+/* Bytes for computing the inverse of the exact level, which follow the inverses: the modes of its axes; with rows the matrix, its
+   control volumes and work space. */
+static size_t inversion_bytes(const fused_state *s)
 {
   size_t numbers = 0;
-  for (int a = 0; a < 3 && s->exact >= 0; a++) numbers += (size_t)(s->level[s->exact].n[a] * (s->level[s->exact].n[a] + 2));
+  if (s->exact < 0) return 0;
+  const size_t n = exact_cells(s);
+  if (s->has_rows) return (n + 1) * n * sizeof(double) + R(gmg_invert_work)(n);
+  for (int a = 0; a < 3; a++) numbers += (size_t)(s->level[s->exact].n[a] * (s->level[s->exact].n[a] + 2));
   return numbers * sizeof(double);
 }
-static size_t before_modes(const fused_state *s) { return before_inverse(s) + (size_t)s->blocks * inverse_bytes(s); }
+static size_t before_inversion(const fused_state *s) { return before_inverse(s) + (size_t)s->blocks * inverse_bytes(s); }
 
 typedef decltype(&fused_kernel<0, 0, 0>) kernel;
 
@@ -218,8 +232,9 @@ static kernel kernel_of(const fused_state *s, int exact)
 {
   static constexpr kernel kernels[2][3] = {{fused_kernel<NOTHING, 0, 0>, fused_kernel<IMAGES, 0, 0>, fused_kernel<SEAMS, 0, 0>},
                                            {fused_kernel<NOTHING, 0, 1>, fused_kernel<IMAGES, 0, 1>, fused_kernel<SEAMS, 0, 1>}};
-  static constexpr kernel with_rows[] = {fused_kernel<NOTHING, 1, 0>, fused_kernel<IMAGES, 1, 0>};
-  return s->has_rows ? with_rows[s->beyond_walls] : kernels[exact][s->beyond_walls];
+  static constexpr kernel with_rows[2][2] = {{fused_kernel<NOTHING, 1, 0>, fused_kernel<IMAGES, 1, 0>},
+                                             {fused_kernel<NOTHING, 1, 1>, fused_kernel<IMAGES, 1, 1>}};
+  return s->has_rows ? with_rows[exact][s->beyond_walls] : kernels[exact][s->beyond_walls];
 }
 
 /* The configuration of a launch of one cluster. */
@@ -315,14 +330,14 @@ static gmg_status load_modes(gmg_exec *e, const gmg_axis_spec *spec, double scal
   return status;
 }
 
-/* The inverse of the exact level. */
-static gmg_status invert_exact(gmg_exec *e, const gmg_bottom_problem *p, const fused_state *s, const int axis[3])
+/* The inverse of the exact level, from the modes of its axes. */
+static gmg_status invert_by_modes(gmg_exec *e, const gmg_bottom_problem *p, const fused_state *s, const int axis[3])
 {
   static const double ROUNDING = 1e-10;
   const gmg_bottom_level *from = &p->level[s->exact];
   const small_level *L = &s->level[s->exact];
   level_modes modes;
-  double *to = (double *)(s->tables + before_modes(s)), most = 0;
+  double *to = (double *)(s->tables + before_inversion(s)), most = 0;
   for (int a = 0; a < 3; a++) {
     GMG_TRY(load_modes(e, &from->axis[axis[a]], from->scale, a, &modes, &to));
     most += 4 * from->A->coupling[a];
@@ -330,6 +345,20 @@ static gmg_status invert_exact(gmg_exec *e, const gmg_bottom_problem *p, const f
   gmg_launch(e, "small levels", exact_kernel, {dim3((unsigned)from->A->cells), dim3(GMG_THREADS), 0}, *L, modes, from->A->shift,
              p->singular ? ROUNDING * most : 0., s->pitch, (real *)(s->tables + before_inverse(s)));
   return GMG_OK;
+}
+
+/* The inverse of the exact level from its rows, by elimination in double. */
+static void invert_by_rows(const gmg_exec *e, const gmg_bottom_problem *p, const fused_state *s)
+{
+  const gmg_bottom_level *from = &p->level[s->exact];
+  const small_level *L = &s->level[s->exact];
+  const size_t n = exact_cells(s);
+  double *const numbers = (double *)(s->tables + before_inversion(s));
+  const level_matrix m = {s->swapped, p->singular ? from->volume : 0, numbers + n * n, numbers};
+  gmg_launch(e, "small levels", GMG_BY_KIND(from->A, assemble_kernel), gmg_flat_shape(n * n), *from->A, *L, m);
+  R(gmg_invert_cuda)(e, n, m.volumes, m.volumes + n, m.numbers);
+  gmg_launch(e, "small levels", GMG_BY_KIND(from->A, store_inverse_kernel), gmg_flat_shape(n * n), *from->A, *L, m, s->pitch,
+             (real *)(s->tables + before_inverse(s)));
 }
 
 static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
@@ -359,14 +388,15 @@ static gmg_status update(gmg_exec *e, const gmg_bottom_problem *p, void *state)
   if (s->inverse >= 0)
     gmg_launch(e, "small levels", invert, one_block, *C, s->level[last], s->swapped, s->singular, p->level[last].volume,
                (real *)tables, s->inverse);
-  return s->exact >= 0 ? invert_exact(e, p, s, axis) : GMG_OK;
+  if (s->exact >= 0 && s->has_rows) invert_by_rows(e, p, s);
+  return s->exact >= 0 && !s->has_rows ? invert_by_modes(e, p, s, axis) : GMG_OK;
 }
 
 static gmg_status setup(gmg_exec *e, const gmg_bottom_problem *p, void **state)
 {
   static_assert(sizeof(fused_state) <= 4000, "kernel parameters are limited");
   const fused_state planned = plan(e, p);
-  return create_state(e, planned, before_modes(&planned) + modes_bytes(&planned), state);
+  return create_state(e, planned, before_inversion(&planned) + inversion_bytes(&planned), state);
 }
 
 static void solve(const gmg_exec *e, const gmg_bottom_problem *p, void *state, int l, void *f, void *u, gmg_cycle_kind kind,

@@ -102,7 +102,7 @@ typedef struct {
   unsigned fields, r, all; /* positions in shared memory after the tables, in reals: of f, of a residual, of the end */
   unsigned pairs;          /* words of a block: own planes of all levels, then pair words (see CLASS in pairs.cuh); all blocks'
                               words follow the tables */
-  unsigned quads;          /* quads of a block's rows; all blocks' quads follow the words */
+  unsigned quads, kept_quads; /* quads of a block's rows; of those before the exact level. All blocks' quads follow the words */
   unsigned moves;          /* quads of a block's moves, which stay in device memory; all blocks' moves follow the rows */
   int exact;               /* the exact level (exact.cuh); -1: none */
   unsigned exact_f;        /* position in shared memory, in reals, of its f and, [pitch] behind it, its u, in natural order */
@@ -127,12 +127,15 @@ static __host__ __device__ __forceinline__ size_t tables_bytes(const fused_state
   return exact ? s->kept : s->bytes;
 }
 static __host__ __device__ __forceinline__ size_t words_bytes(const fused_state *s) { return s->pairs * sizeof(unsigned); }
-static __host__ __device__ __forceinline__ size_t rows_bytes(const fused_state *s) { return s->quads * sizeof(real_quad); }
+static __host__ __device__ __forceinline__ size_t rows_bytes(const fused_state *s, int exact)
+{
+  return (exact ? s->kept_quads : s->quads) * sizeof(real_quad);
+}
 static __host__ __device__ __forceinline__ size_t moves_bytes(const fused_state *s) { return s->moves * sizeof(real_quad); }
 static __host__ __device__ __forceinline__ size_t inverse_bytes(const fused_state *s) { return s->rows * s->pitch * sizeof(real); }
 static __host__ __device__ __forceinline__ size_t before_moves(const fused_state *s)
 {
-  return s->bytes + (size_t)s->blocks * (words_bytes(s) + rows_bytes(s));
+  return s->bytes + (size_t)s->blocks * (words_bytes(s) + rows_bytes(s, 0));
 }
 static __host__ __device__ __forceinline__ size_t before_inverse(const fused_state *s)
 {
