@@ -163,7 +163,7 @@ const gmg_method gmg_refinement = {.cycles_at_once = 3,
                                    REFINEMENT};
 const gmg_method gmg_conjugate_refinement = {.minimises_energy = 1,
                                              .cycles_at_once = 4,
-                                             .min_cells_at_once = {{1 << 20, 1 << 20, 1 << 20}, {1 << 23, 1 << 23, 1 << 23}},
+                                             .min_cells_at_once = {{1 << 20, 1 << 20, 1 << 20}, {1 << 23, 1 << 23, 1000000}},
                                              .create = gmg_create_directions,
                                              .forget = gmg_forget_directions,
                                              .correction = gmg_correct_along_directions,
