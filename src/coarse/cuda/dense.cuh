@@ -54,17 +54,18 @@ static __device__ __forceinline__ void multiply(unsigned n, const double *invers
 template <unsigned MAX_ROWS> static __device__ int gauss_jordan(unsigned n, unsigned pitch, double *m)
 {
   __shared__ double row[MAX_ROWS], column[MAX_ROWS];
+  const unsigned warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x % 32;
   for (unsigned k = 0; k < n; k++) {
     for (unsigned c = threadIdx.x; c < n; c += blockDim.x) row[c] = m[k * pitch + c], column[c] = m[c * pitch + k];
     __syncthreads();
     const double pivot = row[k], inverse = 1 / pivot;
     if (!(pivot > 0) || !isfinite(inverse)) return 0;
-    for (unsigned t = threadIdx.x; t < n * n; t += blockDim.x) {
-      const unsigned i = t / n, j = t % n;
-      double *const at = m + i * pitch + j;
-      if (i == k) *at = j == k ? inverse : row[j] * inverse;
-      else *at = j == k ? -column[i] * inverse : *at - column[i] * (row[j] * inverse);
-    }
+    for (unsigned i = warp; i < n; i += warps)
+      for (unsigned j = lane; j < n; j += 32) {
+        double *const at = m + i * pitch + j;
+        if (i == k) *at = j == k ? inverse : row[j] * inverse;
+        else *at = j == k ? -column[i] * inverse : *at - column[i] * (row[j] * inverse);
+      }
     __syncthreads();
   }
   return 1;

@@ -57,9 +57,11 @@ extern "C" void R(gmg_copy_faces_cuda)(const gmg_exec *e, const gmg_operator *A,
              (real *)A->face[a]);
 }
 
-static __global__ void coarse_wall_kernel(gmg_operator A, gmg_operator C, gmg_layout wall, gmg_maps map, int a, int side)
+/* The lower wall of an axis, and the upper one if there is a second row of thread blocks. */
+static __global__ void coarse_walls_kernel(gmg_operator A, gmg_operator C, gmg_layout wall, gmg_maps map, int a)
 {
   real *coarse = (real *)C.face[a];
+  const int side = (int)blockIdx.y;
   for_wall(wall, [&](size_t y, size_t z) {
     coarse[gmg_face_offset(&C, a, gmg_wall_face(&C, a, side, y, z))] = gmg_coarse_wall(&A, map.m, a, side, y, z);
   });
@@ -69,9 +71,9 @@ extern "C" void R(gmg_coarsen_walls_cuda)(const gmg_exec *e, const gmg_operator 
                                           int a)
 {
   const gmg_layout wall = gmg_wall_layout_of(C, a);
-  for (int side = 0; side < 2; side++)
-    if (gmg_coarsens_wall(A, a, side))
-      gmg_launch(e, "coarse walls", coarse_wall_kernel, wall_grid(wall), *A, *C, wall, gmg_maps_of(map), a, side);
+  gmg_launch_shape grid = wall_grid(wall);
+  grid.blocks.y = gmg_coarsens_wall(A, a, 1) ? 2 : 1;
+  gmg_launch(e, "coarse walls", coarse_walls_kernel, grid, *A, *C, wall, gmg_maps_of(map), a);
 }
 
 static __global__ void flux_kernel(gmg_operator A, gmg_points p, gmg_faces faces, int a, gmg_layout at, const scalar *u,
