@@ -32,6 +32,12 @@ static const box odd_boxes[] = {
     {3, {22, 20, 26}, "ppddpp"}, {3, {40, 44, 50}, "ddnnpp"}, {2, {130, 66, 1}, "pppp"},   {2, {66, 33, 1}, "ppdn"},
     {2, {30, 70, 1}, "nrpp"},    {1, {1026, 1, 1}, "pp"},     {3, {18, 22, 26}, "pppppp"}};
 
+/* Fused levels end on an exact level in float. In the last four neighbours are beyond a seam, or images. */
+static const box exact_boxes[] = {
+    {3, {64, 64, 64}, "dddddd"}, {3, {66, 64, 60}, "dnddrd"}, {3, {63, 61, 59}, "ddnndr"}, {3, {28, 28, 24}, "nnnnnn"},
+    {3, {20, 22, 126}, "dddddn"}, {3, {64, 64, 64}, "pppppp"}, {3, {48, 44, 41}, "ppppnd"}, {3, {33, 33, 33}, "nnnnnn"},
+    {3, {31, 30, 29}, "dnrdpp"}};
+
 static const gmg_cycle_kind kinds[] = {GMG_CYCLE_V, GMG_CYCLE_W, GMG_CYCLE_F};
 
 static int has_fused_levels(const gmg_solver *s) { return s->mg.bottom.level < s->coarsest_bottom.level; }
@@ -224,7 +230,7 @@ static void free_levels_agree(void **state)
 {
   (void)state;
   compare_boxes(boxes, COUNT(boxes), "async", 0, 0);
-  compare_boxes(boxes, COUNT(boxes), "async", 1, 0);
+  compare_boxes(exact_boxes, COUNT(exact_boxes), "async", 1, 0);
   compare_boxes(odd_boxes, COUNT(odd_boxes), "async", 0, 0);
 }
 
