@@ -23,23 +23,22 @@ static size_t pieces_of(const gmg_smoother_level *l, const gmg_blocks *b, block_
   return (b->total + room - 1) / room * (b->shape[2] + FACE_FILL);
 }
 
-/* Chooses blocks. Returns 0 if the given blocks do not fit, leave half of the threads idle, or hardly fill the pipeline. */
-static int face_blocks(const gmg_smoother_level *l, gmg_blocks *b)
+/* Chooses blocks and pieces. Returns 0 if the given blocks do not fit, leave half of the threads idle, or hardly fill the
+   pipeline. */
+static int face_blocks(const gmg_smoother_level *l, gmg_blocks *best, block_pieces *cut)
 {
   const gmg_operator *A = l->A;
-  gmg_blocks best = {};
-  block_pieces pieces;
   size_t least = 0;
   for (size_t parts = 1; parts <= 64 && parts <= A->n[2]; parts++) {
     const size_t want[3] = {FACE_WIDE - 2, FACE_DEEP - 2, (A->n[2] + parts - 1) / parts};
-    *b = gmg_blocks_make(A, l->params->async.block, want);
-    if (b->shape[0] > want[0] || b->shape[1] > want[1] || b->shape[2] + 4 > FACE_MAX_PLANES) continue;
-    if (2 * (b->shape[0] + 2) * (b->shape[1] + 2) < (size_t)FACE_THREADS || b->shape[2] < FACE_FILL) continue;
-    const size_t time = pieces_of(l, b, &pieces);
+    const gmg_blocks b = gmg_blocks_make(A, l->params->async.block, want);
+    block_pieces pieces;
+    if (b.shape[0] > want[0] || b.shape[1] > want[1] || b.shape[2] + 4 > FACE_MAX_PLANES) continue;
+    if (2 * (b.shape[0] + 2) * (b.shape[1] + 2) < (size_t)FACE_THREADS || b.shape[2] < FACE_FILL) continue;
+    const size_t time = pieces_of(l, &b, &pieces);
     if (least && time >= least) continue;
-    best = *b, least = time;
+    *best = b, *cut = pieces, least = time;
   }
-  *b = best;
   return least > 0;
 }
 
@@ -57,7 +56,7 @@ static int loads_by_lines(const gmg_operator *A, const void *f) { return face_fi
 static int lay_out(const gmg_smoother_level *l, async_state *s)
 {
   s->bytes = bytes_of(l->A, 1), s->threads = dim3(FACE_THREADS); /* loading value by value takes less */
-  return suits(l) && s->bytes + FACE_ALONG_BYTES <= s->max_bytes && face_blocks(l, &s->blocks);
+  return suits(l) && s->bytes + FACE_ALONG_BYTES <= s->max_bytes && face_blocks(l, &s->blocks, &s->cut);
 }
 
 typedef void (*face_kernel)(face_level, const scalar *, const scalar *, scalar *);
@@ -88,7 +87,7 @@ static face_level level_of(const gmg_smoother_level *l, const async_state *s, gm
 {
   const gmg_operator *A = l->A;
   face_level x = {block_level_of(A, &s->blocks, order_of(l, s), leg == GMG_LEG_UP_REVERSED)};
-  (void)pieces_of(l, &s->blocks, &x.cut);
+  x.cut = s->cut;
   x.field = layout_along(gmg_layout_of(A), 3);
   for (int a = 0; a < 3; a++) {
     if (a < 2) x.face_at[a] = pitches_of(gmg_face_layout_of(A, a), 3);
@@ -102,9 +101,8 @@ static void run(const gmg_smoother_level *l, const async_state *s, size_t passes
                 gmg_leg leg)
 {
   const int lines = loads_by_lines(l->A, f);
-  const face_level level = level_of(l, s, leg);
-  const gmg_launch_shape grid = {dim3(level.cut.total, (unsigned)passes), s->threads, bytes_of(l->A, lines)};
-  gmg_launch(l->exec, "async", kernels_of(l->A, lines)[from == NULL], grid, level, f, from, to);
+  const gmg_launch_shape grid = {dim3(s->cut.total, (unsigned)passes), s->threads, bytes_of(l->A, lines)};
+  gmg_launch(l->exec, "async", kernels_of(l->A, lines)[from == NULL], grid, level_of(l, s, leg), f, from, to);
 }
 
 const async_variant R(async_planes_faces) = {.lay_out = lay_out, .prepare = prepare, .run = run};

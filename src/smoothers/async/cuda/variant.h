@@ -32,6 +32,7 @@ typedef struct {
   const async_variant *variant;
   gmg_blocks blocks;
   gmg_blocks update_blocks; /* row sweep: blocks of a pass that writes to the update target */
+  block_pieces cut;         /* plane sweep over faces: how the last blocks are cut */
   size_t bytes, max_bytes;  /* shared memory: of a plain pass; available */
   dim3 threads;             /* threads of a thread block */
   int shape;                /* packed tiles: 1 + the index of the shape */
