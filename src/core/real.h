@@ -71,4 +71,24 @@ GMG_INLINE double gmg_imaginary_part(wide_scalar x) { return cimag(x); }
 GMG_INLINE real gmg_absolute(scalar x) { return (real)cabs(x); }
 #endif
 
+/* a x + s and a x - s. A compiler may fuse the product with the sum. It may do so in another way for the last few unknowns of a
+   line than for those that it computes as vectors, so a result would depend on where a line begins. On hosts the choice is made
+   here. */
+#if !GMG_SCALAR_COMPLEX && !defined __cplusplus && GMG_REAL_F32 && defined __FP_FAST_FMAF
+#define GMG_FUSED(a, x, s) __builtin_fmaf(a, x, s)
+#define GMG_FUSED_LESS(a, x, s) __builtin_fmaf(a, x, -(s))
+#elif !GMG_SCALAR_COMPLEX && !defined __cplusplus && !GMG_REAL_F32 && defined __FP_FAST_FMA
+#define GMG_FUSED(a, x, s) __builtin_fma(a, x, s)
+#define GMG_FUSED_LESS(a, x, s) __builtin_fma(a, x, -(s))
+#else
+#define GMG_FUSED(a, x, s) ((a) * (x) + (s))
+#define GMG_FUSED_LESS(a, x, s) ((a) * (x) - (s))
+#endif
+
+/* s + a x, a x - s, and a x + b y: of fields and, the last one, of coefficients. */
+GMG_INLINE scalar gmg_add_product(scalar s, real a, scalar x) { return GMG_FUSED(a, x, s); }
+GMG_INLINE scalar gmg_product_less(real a, scalar x, scalar s) { return GMG_FUSED_LESS(a, x, s); }
+GMG_INLINE scalar gmg_two_products(real a, scalar x, real b, scalar y) { return GMG_FUSED(a, x, b * y); }
+GMG_INLINE real gmg_two_weights(real a, real x, real b, real y) { return GMG_FUSED(a, x, b * y); }
+
 #endif

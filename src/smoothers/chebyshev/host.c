@@ -6,7 +6,7 @@
 /* d = c0 d + c1 D^-1 (f - A u) */
 GMG_INLINE scalar correction_point(const int dim, gmg_row a, gmg_neighbours near, scalar f, scalar u, real c0, real c1, scalar d)
 {
-  return c0 * d + c1 * (gmg_row_residual(dim, a, near, f, u) / a.diag);
+  return gmg_two_products(c0, d, c1, gmg_row_residual(dim, a, near, f, u) / a.diag);
 }
 
 static void correct(const gmg_smoother_level *l, const void *f, const void *u, void *to, double c0, double c1, void *d)

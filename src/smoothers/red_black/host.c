@@ -116,7 +116,7 @@ static void sweep(const gmg_smoother_level *l, void *state, const void *f, void 
   const size_t seam_parts = phases > 1 ? 2 * phases : 0, parts = seam_parts + 2 * phases;
   const int reversed = leg == GMG_LEG_UP_REVERSED;
   gmg_weights_red_black(l->A, l->params, leg, weight);
-  const int in_one_pass = phases == 1 && l->A->dim > 1 && l->A->n[0] <= GMG_SEGMENT;
+  const int in_one_pass = phases == 1 && l->A->dim > 1 && !gmg_has_long_lines(l->A);
   for (int s = 0; s < steps && in_one_pass; s++) {
 #define RELAX(dim, kind) \
   case GMG_FORM(dim, kind): relax_both(dim, kind, l, f, u, reversed, weight); break;

@@ -287,12 +287,13 @@ static gmg_status upload(gmg_exec *e, const gmg_map_table *t, int periodic, gmg_
   return upload_wrap(e, map->cols, periodic, map);
 }
 
-/* Builds the table of a map without columns that are not needed. */
+/* Builds the table of a map without columns that are not needed, and without rounding errors between rows. */
 static gmg_status build_narrow(gmg_exec *e, gmg_map_kind kind, const gmg_axis *fine, const gmg_axis *coarse, gmg_map_table *t)
 {
   if (!build(t, kind, fine, coarse))
     return gmg_fail(e->context, GMG_ERR_MEMORY, "transfer map of %zu unknowns could not be allocated", fine->n);
   narrow(t);
+  gmg_map_repeat_exactly(t);
   return GMG_OK;
 }
 

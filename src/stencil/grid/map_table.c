@@ -44,6 +44,14 @@ static void find_repetition(const gmg_map_table *t, gmg_map *map)
   }
 }
 
+void gmg_map_repeat_exactly(gmg_map_table *t)
+{
+  gmg_map map = {.rows = (int)t->rows, .cols = (int)t->cols, .width = t->width};
+  find_repetition(t, &map);
+  for (int r = map.begin + map.period; r < map.end; r++)
+    for (int m = 0; m < t->width; m++) t->weight[r * t->width + m] = map.repeat[(r - map.begin) % map.period][m];
+}
+
 /* Whether row 1 interpolates between column 0 and the wall below, instead of columns 0 and 1. This happens if the mesh is stretched
    so much that the unknown lies before its parent. */
 static int reads_wall(const gmg_map_table *t)

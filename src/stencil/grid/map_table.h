@@ -12,6 +12,10 @@ typedef struct gmg_map_table {
   double *weight;
 } gmg_map_table;
 
+/* Gives rows that repeat but for rounding exactly the same weights, so that every kernel, and every part of the axis, uses the
+   same. */
+void gmg_map_repeat_exactly(gmg_map_table *t);
+
 /* Sets all of map that follows from the table, but for what lies in exec's memory. has_values: rows and columns are unknowns, not
    ghosts or faces. */
 void gmg_map_describe(const gmg_map_table *t, int has_values, gmg_map *map);

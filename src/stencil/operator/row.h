@@ -50,9 +50,9 @@ typedef struct {
 /* The contribution of the neighbours: A u = diag u - sum. */
 GMG_INLINE scalar gmg_row_sum(const int dim, const gmg_row a, const gmg_neighbours u)
 {
-  scalar s = a.lo[0] * u.lo[0] + a.hi[0] * u.hi[0];
-  if (dim > 1) s += a.lo[1] * u.lo[1] + a.hi[1] * u.hi[1];
-  if (dim > 2) s += a.lo[2] * u.lo[2] + a.hi[2] * u.hi[2];
+  scalar s = gmg_two_products(a.lo[0], u.lo[0], a.hi[0], u.hi[0]);
+  if (dim > 1) s += gmg_two_products(a.lo[1], u.lo[1], a.hi[1], u.hi[1]);
+  if (dim > 2) s += gmg_two_products(a.lo[2], u.lo[2], a.hi[2], u.hi[2]);
   return s;
 }
 
@@ -61,15 +61,15 @@ GMG_INLINE scalar gmg_row_sum(const int dim, const gmg_row a, const gmg_neighbou
    512^2, and 9 with diag u - sum. */
 GMG_INLINE scalar gmg_row_image(const int dim, const gmg_row a, const gmg_neighbours near, scalar u)
 {
-  scalar s = a.rest * u + (a.lo[0] * (u - near.lo[0]) + a.hi[0] * (u - near.hi[0]));
-  if (dim > 1) s += a.lo[1] * (u - near.lo[1]) + a.hi[1] * (u - near.hi[1]);
-  if (dim > 2) s += a.lo[2] * (u - near.lo[2]) + a.hi[2] * (u - near.hi[2]);
+  scalar s = gmg_add_product(gmg_two_products(a.lo[0], u - near.lo[0], a.hi[0], u - near.hi[0]), a.rest, u);
+  if (dim > 1) s += gmg_two_products(a.lo[1], u - near.lo[1], a.hi[1], u - near.hi[1]);
+  if (dim > 2) s += gmg_two_products(a.lo[2], u - near.lo[2], a.hi[2], u - near.hi[2]);
   return s;
 }
 
 GMG_INLINE scalar gmg_row_residual(const int dim, const gmg_row a, const gmg_neighbours near, scalar f, scalar u)
 {
-  return f - (a.diag * u - gmg_row_sum(dim, a, near));
+  return f - gmg_product_less(a.diag, u, gmg_row_sum(dim, a, near));
 }
 
 /* The gain from over-relaxation falls with the couplings' share of the diagonal. The excess of the weight over 1 is multiplied by
@@ -92,14 +92,14 @@ GMG_INLINE scalar gmg_row_relaxed(const int dim, const int kind, const gmg_row a
                                   real omega)
 {
   const real weight = kind & GMG_SIGMA ? gmg_row_weight(dim, kind, a, 1 / a.diag, omega) : omega;
-  return u + weight * ((f + gmg_row_sum(dim, a, near)) / a.diag - u);
+  return gmg_add_product(u, weight, (f + gmg_row_sum(dim, a, near)) / a.diag - u);
 }
 
 /* gmg_row_relaxed() with a precomputed 1 / diagonal. A division costs as much as the rest. */
 GMG_INLINE scalar gmg_row_relaxed_by(const int dim, const gmg_row a, const gmg_neighbours near, scalar f, scalar u, real inverse,
                                      real omega)
 {
-  return u + omega * ((f + gmg_row_sum(dim, a, near)) * inverse - u);
+  return gmg_add_product(u, omega, gmg_product_less(inverse, f + gmg_row_sum(dim, a, near), u));
 }
 
 /* gmg_row_relaxed_by() if the unknown and all its neighbours are 0. */

@@ -7,6 +7,8 @@
 
 #include "stencil/operator/row.h"
 
+#include "core/part.h"
+
 #include <stdint.h>
 
 enum { GMG_SEGMENT = 4096 };
@@ -28,6 +30,9 @@ typedef struct {
   size_t begin, end, j, k;
   size_t offset; /* of the line's first unknown in a field */
 } gmg_task;
+
+/* Whether lines of the level, as a whole, have several segments. */
+static inline int gmg_has_long_lines(const gmg_operator *A) { return (A->part ? A->part->whole[0] : A->n[0]) > GMG_SEGMENT; }
 
 static inline size_t gmg_segments(const gmg_operator *A) { return (A->n[0] + GMG_SEGMENT - 1) / GMG_SEGMENT; }
 static inline size_t gmg_tasks(const gmg_operator *A) { return gmg_segments(A) * A->n[1] * A->n[2]; }
@@ -135,13 +140,13 @@ GMG_INLINE gmg_row gmg_line_row(const int dim, const int kind, const gmg_line *l
   if (kind & GMG_FACES) {
     const real low[3] = {l->x_face[i], dim > 1 ? l->y_face[0][i] : 0, dim > 2 ? l->z_face[0][i] : 0};
     const real high[3] = {l->x_face[i + 1], dim > 1 ? l->y_face[1][i] : 0, dim > 2 ? l->z_face[1][i] : 0};
-    r.diag += l->lo_diag[i] * low[0] + l->hi_diag[i] * high[0];
-    r.rest += (l->lo_diag[i] - r.lo[0]) * low[0] + (l->hi_diag[i] - r.hi[0]) * high[0];
-    if (dim > 1) r.rest += (l->d_lo[1] - r.lo[1]) * low[1] + (l->d_hi[1] - r.hi[1]) * high[1];
-    if (dim > 2) r.rest += (l->d_lo[2] - r.lo[2]) * low[2] + (l->d_hi[2] - r.hi[2]) * high[2];
+    r.diag += gmg_two_weights(l->lo_diag[i], low[0], l->hi_diag[i], high[0]);
+    r.rest += gmg_two_weights(l->lo_diag[i] - r.lo[0], low[0], l->hi_diag[i] - r.hi[0], high[0]);
+    if (dim > 1) r.rest += gmg_two_weights(l->d_lo[1] - r.lo[1], low[1], l->d_hi[1] - r.hi[1], high[1]);
+    if (dim > 2) r.rest += gmg_two_weights(l->d_lo[2] - r.lo[2], low[2], l->d_hi[2] - r.hi[2], high[2]);
     r.lo[0] *= low[0], r.hi[0] *= high[0];
-    if (dim > 1) r.diag += l->d_lo[1] * low[1] + l->d_hi[1] * high[1], r.lo[1] *= low[1], r.hi[1] *= high[1];
-    if (dim > 2) r.diag += l->d_lo[2] * low[2] + l->d_hi[2] * high[2], r.lo[2] *= low[2], r.hi[2] *= high[2];
+    if (dim > 1) r.diag += gmg_two_weights(l->d_lo[1], low[1], l->d_hi[1], high[1]), r.lo[1] *= low[1], r.hi[1] *= high[1];
+    if (dim > 2) r.diag += gmg_two_weights(l->d_lo[2], low[2], l->d_hi[2], high[2]), r.lo[2] *= low[2], r.hi[2] *= high[2];
   } else {
     r.diag += l->diag[i];
     r.rest += gmg_rest_along(i, l->n, l->lo, l->hi, l->diag);
@@ -218,7 +223,7 @@ GMG_INLINE scalar gmg_residual_point(const int dim, gmg_row a, gmg_neighbours ne
 GMG_INLINE scalar gmg_apply_point(const int dim, gmg_row a, gmg_neighbours near, scalar f, scalar u, real c0, real c1, scalar old)
 {
   (void)f, (void)c0, (void)c1, (void)old;
-  return a.diag * u - gmg_row_sum(dim, a, near);
+  return gmg_product_less(a.diag, u, gmg_row_sum(dim, a, near));
 }
 
 GMG_INLINE scalar gmg_image_point(const int dim, gmg_row a, gmg_neighbours near, scalar f, scalar u, real c0, real c1, scalar old)

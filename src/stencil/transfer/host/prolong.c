@@ -18,18 +18,19 @@ typedef struct {
   real own, next;
 } line_move;
 
-/* The contribution to unknown i, whose parent p has the value `here`. */
-GMG_INLINE scalar step_of(const line_move a, long i, long p, scalar here)
+/* Adds the contribution to unknown i, whose parent p has the value `here`. */
+GMG_INLINE scalar add_step(scalar sum, const line_move a, long i, long p, scalar here)
 {
-  return gmg_limit(a.out[i], a.in[i]) * (a.own * here + a.next * a.beside[p]);
+  return gmg_add_product(sum, gmg_limit(a.out[i], a.in[i]), gmg_two_products(a.own, here, a.next, a.beside[p]));
 }
 
 static scalar value_at(const int dim, const gmg_map *m, size_t i, const scalar *c, const real *x_face, const line_move across[3])
 {
   const gmg_move x = gmg_move_of(m, i);
   const scalar here = c[x.parent];
-  scalar v = here + gmg_move_limit(x, x_face[i], x_face[i + 1]) * (x.own * here + x.next * c[x.other]);
-  for (int a = 1; a < dim; a++) v += step_of(across[a], (long)i, (long)x.parent, here);
+  const scalar step = gmg_two_products(x.own, here, x.next, c[x.other]);
+  scalar v = gmg_add_product(here, gmg_move_limit(x, x_face[i], x_face[i + 1]), step);
+  for (int a = 1; a < dim; a++) v = add_step(v, across[a], (long)i, (long)x.parent, here);
   return v;
 }
 
@@ -41,10 +42,11 @@ GMG_INLINE void add_pairs(const int dim, const real next[2], const real own[2], 
   const line_move y = across[1], z = across[2];
 #pragma omp simd
   for (long m = from; m < to; m++) {
-    scalar even = c[m] + gmg_limit(x_face[2 * m], x_face[2 * m + 1]) * (own[0] * c[m] + next[0] * c[m - 1]);
-    scalar odd = c[m] + gmg_limit(x_face[2 * m + 2], x_face[2 * m + 1]) * (own[1] * c[m] + next[1] * c[m + 1]);
-    if (dim > 1) even += step_of(y, 2 * m, m, c[m]), odd += step_of(y, 2 * m + 1, m, c[m]);
-    if (dim > 2) even += step_of(z, 2 * m, m, c[m]), odd += step_of(z, 2 * m + 1, m, c[m]);
+    const scalar steps[2] = {gmg_two_products(own[0], c[m], next[0], c[m - 1]), gmg_two_products(own[1], c[m], next[1], c[m + 1])};
+    scalar even = gmg_add_product(c[m], gmg_limit(x_face[2 * m], x_face[2 * m + 1]), steps[0]);
+    scalar odd = gmg_add_product(c[m], gmg_limit(x_face[2 * m + 2], x_face[2 * m + 1]), steps[1]);
+    if (dim > 1) even = add_step(even, y, 2 * m, m, c[m]), odd = add_step(odd, y, 2 * m + 1, m, c[m]);
+    if (dim > 2) even = add_step(even, z, 2 * m, m, c[m]), odd = add_step(odd, z, 2 * m + 1, m, c[m]);
     u[2 * m] += even, u[2 * m + 1] += odd;
   }
 }
@@ -56,8 +58,8 @@ GMG_INLINE void add_line(const int dim, long n, const scalar *restrict c, const 
 #pragma omp simd
   for (long i = 0; i < n; i++) {
     scalar v = c[i];
-    if (dim > 1) v += step_of(y, i, i, c[i]);
-    if (dim > 2) v += step_of(z, i, i, c[i]);
+    if (dim > 1) v = add_step(v, y, i, i, c[i]);
+    if (dim > 2) v = add_step(v, z, i, i, c[i]);
     u[i] += v;
   }
 }

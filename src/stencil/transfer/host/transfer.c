@@ -17,10 +17,10 @@ static void add_lines(const scalar *const x[4], const real w[4], int n, int add,
   const real w0 = w[0], w1 = w[1], w2 = w[2], w3 = w[3];
   if (add) {
 #pragma omp simd
-    for (int c = 0; c < n; c++) out[c] += (w0 * x0[c] + w1 * x1[c]) + (w2 * x2[c] + w3 * x3[c]);
+    for (int c = 0; c < n; c++) out[c] += gmg_two_products(w0, x0[c], w1, x1[c]) + gmg_two_products(w2, x2[c], w3, x3[c]);
   } else {
 #pragma omp simd
-    for (int c = 0; c < n; c++) out[c] = (w0 * x0[c] + w1 * x1[c]) + (w2 * x2[c] + w3 * x3[c]);
+    for (int c = 0; c < n; c++) out[c] = gmg_two_products(w0, x0[c], w1, x1[c]) + gmg_two_products(w2, x2[c], w3, x3[c]);
   }
 }
 
@@ -28,7 +28,8 @@ static void add_lines(const scalar *const x[4], const real w[4], int n, int add,
 static void add_wrapped(const int *wrap, const scalar *const x[4], const real w[4], int begin, int end, int add, scalar *buffer)
 {
   for (int c = begin; c < end; c++) {
-    const scalar sum = (w[0] * x[0][wrap[c]] + w[1] * x[1][wrap[c]]) + (w[2] * x[2][wrap[c]] + w[3] * x[3][wrap[c]]);
+    const size_t at = (size_t)wrap[c];
+    const scalar sum = gmg_two_products(w[0], x[0][at], w[1], x[1][at]) + gmg_two_products(w[2], x[2][at], w[3], x[3][at]);
     buffer[c] = add ? buffer[c] + sum : sum;
   }
 }
@@ -57,15 +58,18 @@ static void combine(const gmg_map map[3], gmg_layout from, const scalar *x, size
   }
 }
 
+/* s + the products of a row of weights and values. */
+GMG_INLINE scalar add_row(const int width, const real *w, const scalar *x, scalar s)
+{
+  for (int c = 0; c < width; c++) s = gmg_add_product(s, w[c], x[c]);
+  return s;
+}
+
 static void map_rows(const gmg_map *m, const scalar *buffer, int base, size_t begin, size_t end, int add, scalar *y)
 {
   const real *weight = m->weight;
   for (size_t i = begin; i < end; i++) {
-    const scalar *in = buffer + (m->first[i] - base);
-    const real *w = weight + i * (size_t)m->width;
-    scalar s = add ? y[i] : 0;
-    for (int c = 0; c < m->width; c++) s += w[c] * in[c];
-    y[i] = s;
+    y[i] = add_row(m->width, weight + i * (size_t)m->width, buffer + (m->first[i] - base), add ? y[i] : 0);
   }
 }
 
@@ -101,11 +105,9 @@ GMG_INLINE void map_groups(const int period, const int step, const int width, co
 #pragma omp simd
   for (size_t g = 0; g < groups; g++) {
     const real *const row = w + g * (size_t)apart;
-    scalar s = add ? y[g * (size_t)period] : 0, t = add && period > 1 ? y[g * (size_t)period + 1] : 0;
-    for (int c = 0; c < width; c++) s += row[c] * x0[g * (size_t)step + (size_t)c];
-    for (int c = 0; c < width && period > 1; c++) t += row[width + c] * x1[g + (size_t)c];
-    y[g * (size_t)period] = s;
-    if (period > 1) y[g * (size_t)period + 1] = t;
+    const scalar s = add ? y[g * (size_t)period] : 0, t = add && period > 1 ? y[g * (size_t)period + 1] : 0;
+    y[g * (size_t)period] = add_row(width, row, x0 + g * (size_t)step, s);
+    if (period > 1) y[g * (size_t)period + 1] = add_row(width, row + width, x1 + g, t);
   }
 }
 
@@ -165,7 +167,7 @@ void R(gmg_transfer_between_host)(const gmg_exec *e, const gmg_map map[3], gmg_l
 GMG_INLINE scalar add_residual(const int dim, gmg_row a, gmg_neighbours near, scalar f, scalar u, real c0, real c1, scalar old)
 {
   (void)c1;
-  return old + c0 * gmg_row_residual(dim, a, near, f, u);
+  return gmg_add_product(old, c0, gmg_row_residual(dim, a, near, f, u));
 }
 
 /* The four fine lines (two by two) that a coarse line averages, and the lines around them, for constant coefficients. */
@@ -230,9 +232,10 @@ static void add_four(const four_lines *four, size_t begin, size_t end, scalar *r
     const gmg_neighbours n01 = {.lo = {0, c00, z_lo1[i]}, .hi = {0, y_hi0[i], c11}};
     const gmg_neighbours n10 = {.lo = {0, y_lo1[i], c00}, .hi = {0, c11, z_hi0[i]}};
     const gmg_neighbours n11 = {.lo = {0, c10, c01}, .hi = {0, y_hi1[i], z_hi1[i]}};
-    s[i] = w00 * c00 + w01 * c01 + w10 * c10 + w11 * c11;
-    r[i] = w00 * gmg_row_residual(3, a00, n00, f00[i], c00) + w01 * gmg_row_residual(3, a01, n01, f01[i], c01) +
-           w10 * gmg_row_residual(3, a10, n10, f10[i], c10) + w11 * gmg_row_residual(3, a11, n11, f11[i], c11);
+    s[i] = gmg_add_product(gmg_add_product(gmg_two_products(w00, c00, w01, c01), w10, c10), w11, c11);
+    const scalar r00 = gmg_row_residual(3, a00, n00, f00[i], c00), r01 = gmg_row_residual(3, a01, n01, f01[i], c01);
+    const scalar r10 = gmg_row_residual(3, a10, n10, f10[i], c10), r11 = gmg_row_residual(3, a11, n11, f11[i], c11);
+    r[i] = gmg_add_product(gmg_add_product(gmg_two_products(w00, r00, w01, r01), w10, r10), w11, r11);
   }
 }
 
@@ -261,7 +264,7 @@ void R(gmg_restrict_residual_host)(const gmg_exec *e, const gmg_operator *A, con
   enum { MAX_LINES = 9 };
   const gmg_map *mx = &map[0], *my = &map[1], *mz = &map[2];
   const size_t rows = (size_t)mx->rows, lines = (size_t)my->rows * (size_t)mz->rows, n0 = A->n[0];
-  if (A->dim == 1 || n0 > GMG_SEGMENT || my->width * mz->width > MAX_LINES) {
+  if (A->dim == 1 || gmg_has_long_lines(A) || my->width * mz->width > MAX_LINES) {
     gmg_operator_of(e, A)->residual(e, A, f, u, r);
     R(gmg_transfer_host)(e, map, r, coarse, 0);
     return;
