@@ -9,6 +9,7 @@
 #include "core/cg_scalars.h"
 #include "core/comm.h"
 #include "core/cuda/testing.h"
+#include "core/exact_sum.h"
 #include "core/exec.h"
 #include "mg/iterate/iterate.h"
 #include "smoothers/async/testing.h"

@@ -19,6 +19,7 @@ struct gmg_backend_tables {
   const struct gmg_array_ops *array[2];
   const struct gmg_grid_ops *grid[2];
   const struct gmg_coarse_kernels *coarse[2];
+  int has_exact_sums; /* gmg_exec::exact_sums may be set */
 };
 
 extern const gmg_backend_tables gmg_host_backend;

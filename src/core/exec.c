@@ -32,6 +32,8 @@ gmg_exec gmg_exec_make(gmg_context *context, gmg_type type, int dry)
                     .dry = dry};
 }
 
+void gmg_exec_use_exact_sums(gmg_exec *e, int wanted) { e->exact_sums = wanted && e->tables->has_exact_sums; }
+
 /* An entry of the list of allocations. */
 struct gmg_allocation {
   gmg_allocation *next;

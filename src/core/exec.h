@@ -49,7 +49,7 @@ typedef struct gmg_cg_scalars {
 } gmg_cg_scalars;
 
 /* Vector operations on n scalars in exec's memory. Factors are real. Sums are computed in double, over chunks that depend on n
-   alone, so they are bitwise the same for any number of threads. */
+   alone, so they are bitwise the same for any number of threads; with gmg_exec::exact_sums for any cut, too. */
 typedef struct gmg_vector_ops {
   void (*fill)(const gmg_exec *e, size_t n, double a, void *x);                     /* x = a */
   void (*copy)(const gmg_exec *e, size_t n, const void *x, void *y);                /* y = x */
@@ -161,6 +161,7 @@ struct gmg_exec {
   size_t real_size;
   int threads;
   int dry;
+  int exact_sums; /* host: sums are exact (exact_sum.h), so they do not depend on how the grid is cut */
   size_t bytes;    /* allocated */
   gmg_allocation *allocations; /* list */
   gmg_exec *owner; /* owner of what is allocated through this exec; NULL: this exec itself */
@@ -191,6 +192,7 @@ typedef struct gmg_type_traits {
 const gmg_type_traits *gmg_type_traits_of(gmg_type type);
 
 gmg_exec gmg_exec_make(gmg_context *context, gmg_type type, int dry);
+void gmg_exec_use_exact_sums(gmg_exec *e, int wanted); /* no effect on backends without them */
 
 /* scale[0] z as a correction of a field of exec `to`. z: a field of exec `from`, or NULL */
 static inline gmg_correction gmg_correction_from(const gmg_exec *from, const gmg_exec *to, const void *z, const double *scale)

@@ -97,4 +97,4 @@ const gmg_backend_tables gmg_host_backend = {.memory = &gmg_memory_host,
                                              .array = {[GMG_F32] = &gmg_array_host_f32, [GMG_F64] = &gmg_array_host_f64},
                                              .grid = {[GMG_F32] = &gmg_grid_host_f32, [GMG_F64] = &gmg_grid_host_f64},
                                              .coarse = {[GMG_F32] = &gmg_coarse_kernels_host_f32,
-                                                        [GMG_F64] = &gmg_coarse_kernels_host_f64}};
+                                                        [GMG_F64] = &gmg_coarse_kernels_host_f64}, .has_exact_sums = 1};

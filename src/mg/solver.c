@@ -253,6 +253,7 @@ gmg_status gmg_solver_build(gmg_solver *s, gmg_context *c, const gmg_problem *gi
   const gmg_problem arguments = s->problem, *p = &arguments; /* with the caller's arrays */
   s->context = c;
   s->exec = gmg_exec_make(c, p->type, dry);
+  gmg_exec_use_exact_sums(&s->exec, s->params.deterministic);
   s->exec.bytes = sizeof *s;
   s->levels_exec = &s->exec;
   GMG_TRY(gmg_status_or_failure(s, GMG_OK));

@@ -124,6 +124,19 @@ static inline double gmg_field_norm2(const gmg_exec *e, const gmg_operator *A, c
   return gmg_array_norm2(e, own.layout, own.values);
 }
 
+/* gmg_vector_ops::normalize_to_low() for a field of A. Exact sums are those of own unknowns. Others are taken over ghosts, too:
+   then a device need not wait, and the divisor need not be more exact. */
+static inline void gmg_normalize_field(const gmg_exec *e, const gmg_operator *A, const void *x, gmg_scale *s, void *low)
+{
+  if (!A->part || !e->exact_sums) {
+    e->vector->normalize_to_low(e, A->cells, x, s, low);
+    return;
+  }
+  const double norm = gmg_field_norm2(e, A, x);
+  gmg_scale_note(s, 1 / (isnormal(norm) ? norm : 1), norm);
+  if (low) e->vector->scale_to_low(e, A->cells, &s->divisor, x, low);
+}
+
 /* The norm of x, from that which an operation has computed with the ghosts, if there are any. Ghosts may be anything. Blocks. */
 static inline double gmg_without_ghosts(const gmg_exec *e, const gmg_operator *A, const void *x, double norm)
 {

@@ -1,11 +1,10 @@
 /* Operations on arrays of the caller with gaps, on host threads. Compiled once per real type. Called through gmg_array_ops. */
 #include "core/array.h"
 
-#include "core/cg_scalars.h"
-#include "core/comm.h"
-#include "core/real.h"
+#include "sum_chunks.h"
 
-#include <math.h>
+#include "core/cg_scalars.h"
+
 #include <stdlib.h>
 
 /* The rows of an array. */
@@ -32,23 +31,27 @@ static void copy(const gmg_exec *e, gmg_layout from, const void *x, gmg_layout t
 
 /* Sums of rows are added in groups of rows that depend on the array alone, so the result does not depend on the number of
    threads. */
-enum { GROUPS = 256 };
+typedef struct {
+  gmg_layout at;
+  const scalar *x;
+} rows;
+
+static double squares_of_rows(const void *what, share s, gmg_exact_sum *exact)
+{
+  const rows *r = what;
+  double all = 0;
+  for (size_t t = s.begin; t < s.end; t++) {
+    const scalar *x = r->x + gmg_offset_of_line(r->at, t);
+    double squares;
+    GMG_SUM(squares, exact, *exact, i, 0, r->at.n[0], 1, gmg_square((wide_scalar)x[i]));
+    all += squares;
+  }
+  return all;
+}
 
 static double norm2(const gmg_exec *e, gmg_layout at, const void *x)
 {
-  const size_t rows = rows_of(at), group = rows / GROUPS + 1;
-  double part[GROUPS] = {0}, sum = 0;
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (gmg_unknowns_of(at) > GMG_MIN_CELLS_PARALLEL)
-  for (size_t g = 0; g < GROUPS; g++)
-    for (size_t t = g * group; t < rows && t < (g + 1) * group; t++) {
-      const scalar *X = (const scalar *)x + gmg_offset_of_line(at, t);
-      double squares = 0;
-#pragma omp simd reduction(+ : squares)
-      for (size_t i = 0; i < at.n[0]; i++) squares += gmg_square((wide_scalar)X[i]);
-      part[g] += squares;
-    }
-  for (int g = 0; g < GROUPS; g++) sum += part[g];
-  return sqrt(gmg_sum_over_processes(e, sum));
+  return sqrt(sum_chunks(e, rows_of(at), at.n[0], squares_of_rows, &(rows){at, x}));
 }
 
 static void correct(const gmg_exec *e, gmg_layout at, gmg_correction c, int keep, void *x)
@@ -59,7 +62,7 @@ static void correct(const gmg_exec *e, gmg_layout at, gmg_correction c, int keep
     const scalar *restrict high = (const scalar *)c.z + t * at.n[0];
     const low_scalar *restrict low = (const low_scalar *)c.z + t * at.n[0];
     scalar *restrict X = (scalar *)x + gmg_offset_of_line(at, t);
-    for (size_t i = 0; i < at.n[0]; i++) X[i] = (keep ? X[i] : 0) + scale * (c.low ? (scalar)low[i] : high[i]);
+    for (size_t i = 0; i < at.n[0]; i++) X[i] = gmg_add_product(keep ? X[i] : 0, scale, c.low ? (scalar)low[i] : high[i]);
   }
 }
 
@@ -71,33 +74,16 @@ static void cg_step(const gmg_exec *e, gmg_layout at, const gmg_cg_scalars *d, c
   for (size_t t = 0; t < rows_of(at); t++) {
     const scalar *restrict P = (const scalar *)p + t * at.n[0];
     scalar *restrict Y = (scalar *)y + gmg_offset_of_line(at, t);
-    for (size_t i = 0; i < at.n[0]; i++) Y[i] += (real)a * P[i];
+    for (size_t i = 0; i < at.n[0]; i++) Y[i] = gmg_add_product(Y[i], (real)a, P[i]);
   }
 }
 
 #if !GMG_SCALAR_COMPLEX /* complex numbers have no order */
-/* The range of all processes, from that of n values. Sums over processes in the same order as gmg_vector_ops::range: the array of
-   one process may have gaps, and that of another none. */
-static gmg_range range_of_all(const gmg_exec *e, gmg_range mine, size_t n)
-{
-  const double count = gmg_sum_over_processes(e, (double)n);
-  double ends[2] = {-mine.least, mine.most}, sums[2] = {mine.mean * ((double)n / count), 0 * mine.mean};
-  e->comm->max(e, 2, ends);
-  e->comm->sum(e, 2, sums);
-  return (gmg_range){sums[1] - ends[0], ends[1] + sums[1], sums[0] + sums[1]};
-}
-
 static gmg_range range(const gmg_exec *e, gmg_layout at, const void *x)
 {
-  gmg_exec alone = *e; /* the processes have different numbers of rows */
-  alone.comm = &gmg_comm_alone;
-  gmg_range r = {INFINITY, -INFINITY, 0};
-  for (size_t t = 0; t < rows_of(at); t++) {
-    const gmg_range row = e->vector->range(&alone, at.n[0], (const real *)x + gmg_offset_of_line(at, t));
-    r.least = fmin(r.least, row.least), r.most = fmax(r.most, row.most);
-    r.mean += row.mean / (double)rows_of(at); /* NaN if a value is bad */
-  }
-  return range_of_all(e, r, gmg_unknowns_of(at));
+  seen all = seen_nothing(e, gmg_unknowns_of(at));
+  for (size_t t = 0; t < rows_of(at); t++) see(e, at.n[0], (const real *)x + gmg_offset_of_line(at, t), &all);
+  return range_of(e, &all);
 }
 
 static gmg_range ratios(const gmg_exec *e, const size_t n[3], gmg_layout of_x, const void *x, gmg_layout of_y, const void *y)
@@ -114,8 +100,10 @@ static gmg_range ratios(const gmg_exec *e, const size_t n[3], gmg_layout of_x, c
       jumps += ratio > GMG_JUMP || ratio * GMG_JUMP < 1;
     }
   }
-  const size_t count = n[0] * n[1] * n[2];
-  return range_of_all(e, (gmg_range){least, most, jumps / (double)count}, count);
+  double ends[2] = {-least, most}, counts[2] = {jumps, (double)(n[0] * n[1] * n[2])};
+  e->comm->max(e, 2, ends);
+  e->comm->sum(e, 2, counts);
+  return (gmg_range){-ends[0], ends[1], counts[0] / counts[1]};
 }
 #endif
 

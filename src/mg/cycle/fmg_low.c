@@ -57,10 +57,10 @@ static int restrict_first_levels(gmg_solver *s, const void *f, const void *f_eff
   if (s->singular) s->vector->subtract_mean(&s->exec, C->A.cells, room); /* the mean is removed later anyway; a large mean would
                                                                             leave no digits of the rest */
   if (!s->has_boundary_values) {
-    s->vector->normalize_to_low(&s->exec, C->A.cells, room, &s->scales->data, gmg_fmg_data(s, last + 1));
+    gmg_normalize_field(&s->exec, &C->A, room, &s->scales->data, gmg_fmg_data(s, last + 1));
     return last;
   }
-  s->vector->normalize_to_low(&s->exec, s->finest->A.cells, f_eff, &s->scales->data, NULL);
+  gmg_normalize_field(&s->exec, &s->finest->A, f_eff, &s->scales->data, NULL);
   s->vector->scale_to_low(&s->exec, C->A.cells, &s->scales->data.divisor, room, C->r);
   convert_faces(s);
   return last;

@@ -126,6 +126,7 @@ gmg_status gmg_choose_precision(gmg_solver *s)
   const gmg_precision asked = s->params.precision;
   gmg_status status = asked == GMG_PRECISION_SAME ? GMG_ERR_UNSUPPORTED : GMG_OK;
   s->low_exec = gmg_exec_make(s->context, gmg_type_traits_of(s->problem.type)->narrower, s->exec.dry);
+  s->low_exec.exact_sums = s->exec.exact_sums;
   s->low_exec.owner = &s->exec;
   if (status == GMG_OK) status = check_parameters(s);
   if (status == GMG_OK) status = gmg_check_precision(s);

@@ -217,11 +217,11 @@ static gmg_status create(gmg_solver *s)
 
 /* --- a correction for a residual --------------------------------------------------------------------------------------- */
 
-/* The norm is taken over ghosts, too, so they are exchanged: stale ones would make it depend on earlier calls. */
+/* Where the norm is taken over ghosts, too, they are exchanged: stale ones would make it depend on earlier calls. */
 static void apply(gmg_solver *s, const void *r, void *z)
 {
   gmg_exchange(&s->exec, &s->finest->A, r);
-  s->vector->normalize_to_low(&s->exec, s->finest->A.cells, r, &s->scales->residual, s->level[0].f);
+  gmg_normalize_field(&s->exec, &s->finest->A, r, &s->scales->residual, s->level[0].f);
   const gmg_correction c = correction_for(s, 1, 0, z);
   if (c.z) gmg_array_correct(&s->exec, s->layouts.u, c, 0, z);
 }

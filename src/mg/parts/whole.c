@@ -23,7 +23,7 @@ static gmg_status pass_on(gmg_solver *s, gmg_status status)
 static gmg_status build(gmg_solver *s, gmg_solver *w)
 {
   w->exec = gmg_exec_make(w->context, s->levels_exec->type, s->exec.dry);
-  w->exec.owner = &s->exec;
+  w->exec.owner = &s->exec, w->exec.exact_sums = s->exec.exact_sums;
   w->levels_exec = &w->exec;
   w->vector = w->exec.vector;
   w->grid = gmg_grid_ops_of(&w->exec);

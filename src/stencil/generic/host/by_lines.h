@@ -87,7 +87,7 @@ typedef struct {
   low_scalar *r;
 } line_terms;
 
-static gmg_two_sums residual_sums(const void *what, const gmg_task *w)
+static gmg_two_sums residual_sums(const void *what, const gmg_task *w, gmg_two_exact *exact)
 {
   const line_terms *x = what;
   const scalar *f = x->f + gmg_offset(x->layouts.f, 0, w->j, w->k);
@@ -95,8 +95,8 @@ static gmg_two_sums residual_sums(const void *what, const gmg_task *w)
   scalar line[GMG_SEGMENT];
   gmg_two_sums sums = {0, 0};
   line_residual(x->data, w, f, x->u, line);
-  for (size_t i = 0; i < length; i++) sums.first += gmg_square((wide_scalar)line[i]);
-  for (size_t i = w->begin; x->with_f && i < w->end; i++) sums.second += gmg_square((wide_scalar)f[i]);
+  GMG_SUM(sums.first, exact, exact->first, i, 0, length, 1, gmg_square((wide_scalar)line[i]));
+  if (x->with_f) GMG_SUM(sums.second, exact, exact->second, i, w->begin, w->end, 1, gmg_square((wide_scalar)f[i]));
   for (size_t i = 0; x->r && i < length; i++) x->r[first + i] = (low_scalar)(x->scale * line[i]);
   return sums;
 }
@@ -111,13 +111,13 @@ static double measure_residual(const gmg_exec *e, const gmg_operator *A, const v
   return gmg_norms_of(gmg_sum_tasks(e, A, line_task, residual_sums, &x), scale, s, f_norm, wait);
 }
 
-static gmg_two_sums magnitude_sums(const void *what, const gmg_task *w)
+static gmg_two_sums magnitude_sums(const void *what, const gmg_task *w, gmg_two_exact *exact)
 {
   const line_terms *x = what;
   real line[GMG_SEGMENT];
   gmg_two_sums sums = {0, 0};
   line_magnitude(x->data, w, x->u, line);
-  for (size_t i = 0; i < w->end - w->begin; i++) sums.first += (double)line[i] * (double)line[i];
+  GMG_SUM(sums.first, exact, exact->first, i, 0, w->end - w->begin, 1, (double)line[i] * (double)line[i]);
   return sums;
 }
 

@@ -15,11 +15,10 @@ static void residual(const gmg_exec *e, const gmg_operator *A, const void *f, co
   for (size_t t = 0; t < tasks; t++) gmg_field_map(gmg_residual_point, A, t, f, u, 0, 0, r);
 }
 
-static double sum_of_squares(const scalar *x, size_t n)
+static double sum_of_squares(const scalar *x, size_t n, gmg_exact_sum *exact)
 {
-  double sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (size_t i = 0; i < n; i++) sum += gmg_square((wide_scalar)x[i]);
+  double sum;
+  GMG_SUM(sum, exact, *exact, i, 0, n, 1, gmg_square((wide_scalar)x[i]));
   return sum;
 }
 
@@ -33,7 +32,7 @@ typedef struct {
 } terms;
 
 /* Sums of squares of f - A u and of f. Stores r = scale (f - A u) in low precision. */
-static gmg_two_sums residual_sums(const void *what, const gmg_task *w)
+static gmg_two_sums residual_sums(const void *what, const gmg_task *w, gmg_two_exact *exact)
 {
   const terms *x = what;
   const gmg_residual_layouts at = gmg_residual_layouts_of(x->A);
@@ -41,7 +40,8 @@ static gmg_two_sums residual_sums(const void *what, const gmg_task *w)
   const size_t length = w->end - w->begin;
   scalar line[GMG_SEGMENT];
   gmg_task_map(gmg_residual_point, x->A, *w, x->f, x->u, 0, 0, line);
-  const gmg_two_sums squares = {sum_of_squares(line, length), x->with_f ? sum_of_squares(f, length) : 0};
+  const gmg_two_sums squares = {sum_of_squares(line, length, exact ? &exact->first : NULL),
+                                x->with_f ? sum_of_squares(f, length, exact ? &exact->second : NULL) : 0};
   if (!x->r) return squares;
   const real scale = x->scale;
   low_scalar *restrict to = (low_scalar *)x->r + gmg_offset(at.r, w->begin, w->j, w->k);
@@ -86,12 +86,12 @@ GMG_INLINE scalar magnitude_point(const int dim, gmg_row a, gmg_neighbours near,
   return a.diag * gmg_absolute(u) + gmg_row_sum(dim, a, near);
 }
 
-static gmg_two_sums magnitude_sums(const void *what, const gmg_task *w)
+static gmg_two_sums magnitude_sums(const void *what, const gmg_task *w, gmg_two_exact *exact)
 {
   const terms *x = what;
   scalar line[GMG_SEGMENT];
   gmg_task_map(magnitude_point, x->A, *w, x->u, x->u, 0, 0, line);
-  return (gmg_two_sums){sum_of_squares(line, w->end - w->begin), 0};
+  return (gmg_two_sums){sum_of_squares(line, w->end - w->begin, exact ? &exact->first : NULL), 0};
 }
 
 static double magnitude(const gmg_exec *e, const gmg_operator *A, const void *u)
@@ -105,31 +105,33 @@ static double volume_beside(const gmg_operator *A, const gmg_task *w)
   return (double)((const real *)A->volume[1])[w->j] * (double)((const real *)A->volume[2])[w->k];
 }
 
-/* The real and the imaginary part of a scalar. */
-static gmg_two_sums parts_of(wide_scalar x) { return (gmg_two_sums){gmg_real_part(x), gmg_imaginary_part(x)}; }
-
 /* Sum of conj(f) u times the control volume. */
-static gmg_two_sums dot_sums(const void *what, const gmg_task *w)
+static gmg_two_sums dot_sums(const void *what, const gmg_task *w, gmg_two_exact *exact)
 {
   const terms *x = what;
   const real *restrict w0 = x->A->volume[0];
   const scalar *restrict f = x->f + w->offset, *restrict u = x->u + w->offset;
-  wide_scalar sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (size_t i = w->begin; i < w->end; i++) sum += gmg_product((double)w0[i] * (wide_scalar)f[i], (wide_scalar)u[i]);
-  return parts_of(volume_beside(x->A, w) * sum);
+  const double beside = volume_beside(x->A, w);
+  gmg_two_sums sum = {0, 0};
+#define PRODUCT gmg_product((double)w0[i] * (wide_scalar)f[i], (wide_scalar)u[i])
+  GMG_SUM(sum.first, exact, exact->first, i, w->begin, w->end, beside, gmg_real_part(PRODUCT));
+  if (GMG_SCALAR_COMPLEX) GMG_SUM(sum.second, exact, exact->second, i, w->begin, w->end, beside, gmg_imaginary_part(PRODUCT));
+#undef PRODUCT
+  return sum;
 }
 
 /* Sum of f times the control volume. */
-static gmg_two_sums weighted_sums(const void *what, const gmg_task *w)
+static gmg_two_sums weighted_sums(const void *what, const gmg_task *w, gmg_two_exact *exact)
 {
   const terms *x = what;
   const real *restrict w0 = x->A->volume[0];
   const scalar *restrict f = x->f + gmg_offset(gmg_layout_of_u(x->A), 0, w->j, w->k);
-  wide_scalar sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (size_t i = w->begin; i < w->end; i++) sum += (double)w0[i] * (wide_scalar)f[i];
-  return parts_of(volume_beside(x->A, w) * sum);
+  const double beside = volume_beside(x->A, w);
+  gmg_two_sums sum = {0, 0};
+  GMG_SUM(sum.first, exact, exact->first, i, w->begin, w->end, beside, (double)w0[i] * gmg_real_part((wide_scalar)f[i]));
+  if (GMG_SCALAR_COMPLEX)
+    GMG_SUM(sum.second, exact, exact->second, i, w->begin, w->end, beside, (double)w0[i] * gmg_imaginary_part((wide_scalar)f[i]));
+  return sum;
 }
 
 static gmg_number dot(const gmg_exec *e, const gmg_operator *A, const void *x, const void *y)

@@ -1,9 +1,11 @@
 /* Sums over a field on host threads. They are computed over groups of tasks that depend on the sizes alone, so they are bitwise the
-   same for any number of threads. Included by kernel files of the operator. */
+   same for any number of threads. With gmg_exec::exact_sums they are exact (core/exact_sum.h). Included by kernel files of the
+   operator. */
 #ifndef GMG_STENCIL_OPERATOR_HOST_SUMS_H
 #define GMG_STENCIL_OPERATOR_HOST_SUMS_H
 
 #include "core/comm.h"
+#include "core/exact_sum.h"
 #include "core/part.h"
 #include "core/scale.h"
 #include "grid_row.h"
@@ -20,10 +22,28 @@ static inline void gmg_add_sums(gmg_two_sums *to, gmg_two_sums more)
   to->second += more.second;
 }
 
-/* The sum of n parts, over all processes. */
-static inline gmg_two_sums gmg_total_of(const gmg_exec *e, const gmg_two_sums *part, size_t n)
+/* Two exact sums. */
+typedef struct {
+  gmg_exact_sum first, second;
+} gmg_two_exact;
+
+static inline void gmg_merge_two(gmg_two_exact *to, const gmg_two_exact *more)
+{
+  gmg_exact_merge(&to->first, &more->first);
+  gmg_exact_merge(&to->second, &more->second);
+}
+#pragma omp declare reduction(gmg_merge : gmg_two_exact : gmg_merge_two(&omp_out, &omp_in))
+
+/* The sum of n parts, or that of exact sums, over all processes. */
+static inline gmg_two_sums gmg_total_of(const gmg_exec *e, const gmg_two_sums *part, size_t n, gmg_two_exact *exact)
 {
   gmg_two_sums total = {0, 0};
+  if (e->exact_sums) {
+    gmg_exact_sum sums[2] = {exact->first, exact->second};
+    double values[2];
+    gmg_exact_total(e, 2, sums, values);
+    return (gmg_two_sums){values[0], values[1]};
+  }
   for (size_t i = 0; i < n; i++) gmg_add_sums(&total, part[i]);
   double both[2] = {total.first, total.second};
   e->comm->sum(e, 2, both);
@@ -57,8 +77,8 @@ static inline gmg_task gmg_own_task(const gmg_operator *A, gmg_task w)
   return w;
 }
 
-/* Computes the sums of one task. what: the operands. */
-typedef gmg_two_sums gmg_task_sums(const void *what, const gmg_task *w);
+/* Computes the sums of one task. what: the operands. exact: NULL, or what to add the terms to instead (GMG_SUM). */
+typedef gmg_two_sums gmg_task_sums(const void *what, const gmg_task *w, gmg_two_exact *exact);
 
 static inline gmg_two_sums gmg_sum_tasks(const gmg_exec *e, const gmg_operator *A,
                                          gmg_task (*task)(const gmg_operator *A, size_t t), gmg_task_sums *sums_of,
@@ -67,15 +87,16 @@ static inline gmg_two_sums gmg_sum_tasks(const gmg_exec *e, const gmg_operator *
   enum { MAX_SHARES = 256 };
   const size_t tasks = gmg_tasks(A), share = tasks / MAX_SHARES + 1, shares = (tasks + share - 1) / share;
   gmg_two_sums part[MAX_SHARES];
-#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
+  gmg_two_exact all = {0};
+#pragma omp parallel for schedule(static) num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL) reduction(gmg_merge : all)
   for (size_t s = 0; s < shares; s++) {
     part[s] = (gmg_two_sums){0, 0};
     for (size_t t = s * share; t < tasks && t < (s + 1) * share; t++) {
       const gmg_task w = gmg_own_task(A, task(A, t));
-      if (w.begin < w.end) gmg_add_sums(&part[s], sums_of(what, &w));
+      if (w.begin < w.end) gmg_add_sums(&part[s], sums_of(what, &w, e->exact_sums ? &all : NULL));
     }
   }
-  return gmg_total_of(e, part, shares);
+  return gmg_total_of(e, part, shares, &all);
 }
 
 #endif

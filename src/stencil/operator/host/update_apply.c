@@ -41,10 +41,10 @@ static size_t ahead_of(const gmg_operator *A, gmg_layout at, size_t slice, size_
 }
 
 /* Applies the operator to the unknowns of a line that belong to this process. */
-static gmg_two_sums apply_own(const work *x, const gmg_task *line)
+static gmg_two_sums apply_own(const work *x, const gmg_task *line, gmg_two_exact *exact)
 {
   const gmg_task w = gmg_own_task(x->A, *line);
-  return w.begin < w.end ? x->apply(x, &w) : (gmg_two_sums){0, 0};
+  return w.begin < w.end ? x->apply(x, &w, exact) : (gmg_two_sums){0, 0};
 }
 
 /* Lines are processed in blocks of GMG_LINES through all slices of the share, so that three slices of a block stay in the cache:
@@ -57,10 +57,12 @@ static gmg_two_sums run_slices(const gmg_exec *e, const work *x)
   const size_t slices = A->n[A->dim - 1], lines = A->dim == 3 ? A->n[1] : 1, n0 = A->n[0];
   const size_t z_size = x->c.low ? sizeof(low_scalar) : sizeof(scalar);
   gmg_two_sums part[MAX_SLICES];
-#pragma omp parallel num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL)
+  gmg_two_exact all = {0};
+#pragma omp parallel num_threads(e->threads) if (A->cells > GMG_MIN_CELLS_PARALLEL) reduction(gmg_merge : all)
   {
     const size_t threads = (size_t)omp_get_num_threads(), me = (size_t)omp_get_thread_num();
     const size_t begin = slices * me / threads, end = slices * (me + 1) / threads;
+    gmg_two_exact *const exact = e->exact_sums ? &all : NULL;
     for (size_t k = begin; k < end; k++) part[k] = (gmg_two_sums){0, 0};
     for (size_t first = 0; first < lines; first += GMG_LINES) {
       const size_t last = first + GMG_LINES < lines ? first + GMG_LINES : lines, end_line = last < lines ? last : lines + 2;
@@ -72,17 +74,17 @@ static gmg_two_sums run_slices(const gmg_exec *e, const work *x)
           if (m < last) x->change(x, &here);
           if (more) ask_for(x->c.z, ahead_of(A, at.r, k, m), n0, z_size);
           if (more && applies) ask_for(x->with, ahead_of(A, at.f, k - 1, m - 1), n0, sizeof(scalar));
-          if (applies) gmg_add_sums(&part[k - 1], apply_own(x, &behind));
+          if (applies) gmg_add_sums(&part[k - 1], apply_own(x, &behind, exact));
         }
     }
 #pragma omp barrier
     for (size_t m = 1; m <= lines; m++) {
       const gmg_task low = gmg_line_of_slice(A, begin, m % lines), high = gmg_line_of_slice(A, end - 1, m % lines);
-      if (begin < end) gmg_add_sums(&part[begin], apply_own(x, &low));
-      if (begin + 1 < end) gmg_add_sums(&part[end - 1], apply_own(x, &high));
+      if (begin < end) gmg_add_sums(&part[begin], apply_own(x, &low, exact));
+      if (begin + 1 < end) gmg_add_sums(&part[end - 1], apply_own(x, &high, exact));
     }
   }
-  return gmg_total_of(e, part, slices);
+  return gmg_total_of(e, part, slices, &all);
 }
 
 /* Two passes, one after the other: in 1D, for long lines, or for many slices. */
@@ -100,7 +102,7 @@ static gmg_two_sums run_twice(const gmg_exec *e, const work *x)
 static gmg_two_sums run(const gmg_exec *e, const work *x)
 {
   const gmg_operator *A = x->A;
-  return A->dim > 1 && A->n[0] <= GMG_SEGMENT && A->n[A->dim - 1] <= MAX_SLICES ? run_slices(e, x) : run_twice(e, x);
+  return A->dim > 1 && !gmg_has_long_lines(A) && A->n[A->dim - 1] <= MAX_SLICES ? run_slices(e, x) : run_twice(e, x);
 }
 
 GMG_INLINE void change_by(const int low, const work *x, const gmg_task *w)
@@ -113,7 +115,10 @@ GMG_INLINE void change_by(const int low, const work *x, const gmg_task *w)
   const scalar *old = x->old + gmg_offset(at.u, 0, w->j, w->k);
   scalar *to = x->changed + gmg_offset(at.u, 0, w->j, w->k); /* may be old */
 #pragma omp simd
-  for (size_t i = w->begin; i < w->end; i++) to[i] = scale * (low ? (scalar)low_z[i] : high_z[i]) + (keep != 0 ? keep * old[i] : 0);
+  for (size_t i = w->begin; i < w->end; i++) {
+    const scalar z = low ? (scalar)low_z[i] : high_z[i];
+    to[i] = keep != 0 ? gmg_two_products(scale, z, keep, old[i]) : scale * z;
+  }
 }
 
 static void change(const work *x, const gmg_task *w)
@@ -122,7 +127,7 @@ static void change(const work *x, const gmg_task *w)
   else change_by(0, x, w);
 }
 
-static gmg_two_sums apply_residual(const void *what, const gmg_task *w)
+static gmg_two_sums apply_residual(const void *what, const gmg_task *w, gmg_two_exact *exact)
 {
   const work *x = what;
   scalar line[GMG_SEGMENT];
@@ -136,10 +141,11 @@ static gmg_two_sums apply_residual(const void *what, const gmg_task *w)
     sum += gmg_square((wide_scalar)line[i]);
     to[i] = (low_scalar)(scale * line[i]);
   }
+  if (exact) GMG_EXACT_SUM(exact->first, i, 0, n, gmg_square((wide_scalar)line[i]));
   return (gmg_two_sums){sum, 0};
 }
 
-static gmg_two_sums apply_dots(const void *what, const gmg_task *w)
+static gmg_two_sums apply_dots(const void *what, const gmg_task *w, gmg_two_exact *exact)
 {
   const work *x = what;
   const gmg_operator *A = x->A;
@@ -149,12 +155,14 @@ static gmg_two_sums apply_dots(const void *what, const gmg_task *w)
   const double beside = (double)((const real *)A->volume[1])[w->j] * (double)((const real *)A->volume[2])[w->k];
   double first = 0, second = 0;
   gmg_task_map(gmg_image_point, A, *w, x->changed, x->changed, 0, 0, q + w->begin);
+#define WITH(y) gmg_real_part(gmg_product((double)w0[i] * (wide_scalar)p[i], (wide_scalar)y[i]))
 #pragma omp simd reduction(+ : first, second)
-  for (size_t i = w->begin; i < w->end; i++) {
-    const wide_scalar weighted = (double)w0[i] * (wide_scalar)p[i];
-    first += gmg_real_part(gmg_product(weighted, (wide_scalar)q[i]));
-    second += gmg_real_part(gmg_product(weighted, (wide_scalar)r[i]));
+  for (size_t i = w->begin; i < w->end; i++) first += WITH(q), second += WITH(r);
+  if (exact) {
+    GMG_EXACT_SUM(exact->first, i, w->begin, w->end, beside * WITH(q));
+    GMG_EXACT_SUM(exact->second, i, w->begin, w->end, beside * WITH(r));
   }
+#undef WITH
   return (gmg_two_sums){beside * first, beside * second};
 }
 
