@@ -68,7 +68,7 @@ const gmg_method gmg_stationary = {
 
 static gmg_status create(gmg_solver *s)
 {
-  s->in_place = s->levels > 1 && gmg_is_packed(s->layouts.f) && gmg_is_packed(s->layouts.u);
+  s->in_place = s->levels_in_all > 1 && gmg_is_packed(s->layouts.f) && gmg_is_packed(s->layouts.u);
   if (!s->in_place) GMG_TRY(gmg_create_correction_fields(s, 0));
   return GMG_OK;
 }
@@ -76,7 +76,7 @@ static gmg_status create(gmg_solver *s)
 /* z and r are packed. With one level r is copied, because the solver of the coarsest grid may change it. */
 void gmg_cycle_from_zero(gmg_solver *s, const void *r, void *z)
 {
-  if (s->levels == 1) {
+  if (s->levels_in_all == 1) {
     s->vector->copy(&s->exec, s->level[0].A.cells, r, s->level[0].f);
     r = s->level[0].f;
   }

@@ -88,13 +88,14 @@ static int bottom_sweeps(const gmg_params *p, const gmg_operator *A)
   return (p->async.local_sweeps + (has_seam ? GMG_SEAM_SWEEPS : 0)) * p->async.passes;
 }
 
-/* Blocks of a process's own unknowns relax `overlap` planes of ghosts, too, and read one more. If blocks cover the ghosts, they do
-   so in all passes without another exchange: each half sweep reads one plane more. */
+/* Blocks of a process's own unknowns relax `overlap` planes of ghosts, too, and read one more. Where blocks cover the ghosts, or
+   are cut, each half sweep reads one plane more. The former do so in all passes without another exchange, the latter in one. */
 static int ghosts(const gmg_params *p, int has_seams, int relaxes_ghosts)
 {
-  (void)has_seams;
-  if (!relaxes_ghosts) return p->async.overlap + 1;
-  return local_sweeps_of_a_step(p) * (p->async.local == GMG_LOCAL_RED_BLACK ? 2 : 1);
+  const int stages = p->async.local == GMG_LOCAL_RED_BLACK ? 2 : 1;
+  if (relaxes_ghosts) return local_sweeps_of_a_step(p) * stages;
+  if (!p->deterministic || p->async.local == GMG_LOCAL_GAUSS_SEIDEL) return p->async.overlap + 1;
+  return (p->async.local_sweeps + (has_seams && stages == 2 ? GMG_SEAM_SWEEPS : 0)) * stages;
 }
 
 static const gmg_option options[] = {GMG_OPTION(DOUBLE, omega, 0, 0, 2),

@@ -22,6 +22,7 @@ gmg_blocks gmg_blocks_make(const gmg_operator *A, const size_t wanted[3], const 
     b.count[a] = s < n ? (n + s - 1) / s : 1;
     b.shape[a] = wanted[a] && wanted[a] < n ? s : (n + b.count[a] - 1) / b.count[a];
     b.count[a] = (n + b.shape[a] - 1) / b.shape[a];
+    b.start[a] = (long)b.first[a], b.stop[a] = (long)b.end[a];
     b.total *= b.count[a];
   }
   return b;
@@ -38,6 +39,24 @@ gmg_blocks gmg_blocks_make_about(const gmg_operator *A, const size_t wanted[3], 
     if (n % s < s / 2 && longer <= s + s / 8) most[a] = longer;
   }
   return gmg_blocks_make(A, wanted, most);
+}
+
+gmg_blocks gmg_blocks_of_whole(const gmg_operator *A, const size_t wanted[3], const size_t preferred[3])
+{
+  gmg_operator whole = {.part = NULL};
+  for (int a = 0; a < 3; a++) whole.n[a] = A->part->whole[a];
+  gmg_blocks b = gmg_blocks_make_about(&whole, wanted, preferred);
+  b.total = 1;
+  for (int a = 0; a < 3; a++) {
+    const gmg_part *p = A->part;
+    const long level = (long)p->own[a][0] - (long)p->cut[a][p->at[a]]; /* where the level begins, as an index of the part */
+    const size_t low = p->cut[a][p->at[a]] / b.shape[a], high = (p->cut[a][p->at[a] + 1] - 1) / b.shape[a];
+    b.first[a] = p->own[a][0], b.end[a] = p->own[a][1];
+    b.start[a] = level + (long)(low * b.shape[a]), b.stop[a] = level + (long)p->whole[a];
+    b.count[a] = high - low + 1;
+    b.total *= b.count[a];
+  }
+  return b;
 }
 
 /* splitmix64 (Steele, Lea, Flood 2014) */

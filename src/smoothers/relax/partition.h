@@ -12,6 +12,7 @@ typedef struct gmg_blocks {
   size_t count[3]; /* blocks along each axis */
   size_t first[3], end[3]; /* the unknowns that are divided: all, or without the ghosts of a part (core/part.h) */
   size_t total;
+  long start[3], stop[3]; /* where the blocks begin and end: first and end, or beyond them if blocks are cut */
 } gmg_blocks;
 
 /* Divides a level into blocks, without ghosts: the caller's shape if given, otherwise about `preferred`, balanced so that no thin
@@ -21,6 +22,9 @@ gmg_blocks gmg_blocks_make(const gmg_operator *A, const size_t wanted[3], const 
 /* gmg_blocks_make(), but along an axis blocks may be up to an eighth longer than preferred, if less than half a block would remain:
    257 unknowns are one block of 257, not two of 129. */
 gmg_blocks gmg_blocks_make_about(const gmg_operator *A, const size_t wanted[3], const size_t preferred[3]);
+
+/* The blocks of the whole level that a part's own unknowns belong to. Some are cut: other processes relax the rest of them. */
+gmg_blocks gmg_blocks_of_whole(const gmg_operator *A, const size_t wanted[3], const size_t preferred[3]);
 
 /* Layers around a block along an axis: `reach` of them. If there is nothing to relax beyond the block: one, which is only read. */
 static inline int gmg_block_margin(const gmg_blocks *b, const gmg_operator *A, int axis, int reach)

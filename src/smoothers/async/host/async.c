@@ -16,6 +16,8 @@
 
 #include "core/comm.h"
 
+#include <limits.h>
+
 /* Long lines. 32 of them in six planes fit in a megabyte of cache. Somewhat larger blocks take less time than more blocks, whose
    margins are relaxed twice: 257^3 takes 328 ms in 1 x 8 x 4 blocks, and 405 in 2 x 9 x 5 (2 cores). */
 static const size_t preferred_block[4][3] = {{0}, {2048, 1, 1}, {1024, 64, 1}, {256, 32, 64}};
@@ -36,19 +38,37 @@ static int has_seam(const gmg_operator *A)
   return seam;
 }
 
+/* Whether blocks are those of the whole level, so that results do not depend on where it is cut. Not with Gauss-Seidel: an unknown
+   depends on all before it in its block. */
+static int cuts_blocks(const gmg_operator *A, const gmg_params *p)
+{
+  return p->deterministic && p->async.local != GMG_LOCAL_GAUSS_SEIDEL && A->part && !A->part->relaxes_ghosts;
+}
+
+/* gmg_block_margin() for the blocks of a whole level along an axis that is cut. */
+static int margin_of_whole(const gmg_operator *A, int axis, const async_state *s)
+{
+  return s->blocks.shape[axis] < A->part->whole[axis] || A->part->periodic[axis] ? s->reach : 1;
+}
+
 static async_state layout(const gmg_smoother_level *l)
 {
   const gmg_operator *A = l->A;
   const gmg_params *p = l->params;
-  async_state s = {.blocks = gmg_blocks_make_about(A, p->async.block, preferred_block[A->dim]),
+  const size_t *wanted = p->async.block, *preferred = preferred_block[A->dim];
+  const int cut = cuts_blocks(A, p);
+  async_state s = {.blocks = cut ? gmg_blocks_of_whole(A, wanted, preferred) : gmg_blocks_make_about(A, wanted, preferred),
+                   .depth = cut ? stages_of(p, sweeps_of(p, has_seam(A))) : LONG_MAX,
                    .reach = p->async.overlap + 1,
                    .row = A->dim == 3 ? 1 : 2,
                    .stream = A->dim == 3 ? 2 : 1,
                    .versions = p->async.local == GMG_LOCAL_JACOBI ? p->async.local_sweeps + 1 : 1};
   size_t side[3];
   for (int a = 0; a < 3; a++) {
-    s.margin[a] = (size_t)gmg_block_margin(&s.blocks, A, a, s.reach);
-    side[a] = s.blocks.shape[a] + 2 * s.margin[a] + (a == 0 ? LEAD : 0);
+    const int cut_here = cut && gmg_is_cut(A->part, a);
+    s.margin[a] = (size_t)(cut_here ? margin_of_whole(A, a, &s) : gmg_block_margin(&s.blocks, A, a, s.reach));
+    if (a == 0) s.lead = cut_here ? LEAD * ((size_t)s.depth / LEAD + 1) : LEAD;
+    side[a] = s.blocks.shape[a] + 2 * s.margin[a] + (a == 0 ? s.lead : 0);
   }
   /* no more planes than needed, because they fill the cache */
   const size_t needed = (size_t)stages_of(p, sweeps_of(p, has_seam(A))) + 2;

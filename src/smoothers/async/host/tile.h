@@ -18,7 +18,7 @@ enum { INVERSE, FACE_X, FACE_Y, FACE_Z, COEFFICIENTS };
 /* Lines that all planes of a tile share. */
 enum { LO, HI, COUPLING, VOLUME, SHARED_INVERSE, KNOWN_INVERSES = 4, AXIS_LINES = SHARED_INVERSE + KNOWN_INVERSES };
 /* CACHE_LINE: reals in a cache line. LEAD: column of a block's first own unknown. It is even, and its half of the line begins at a
-   cache line. */
+   cache line. Where blocks are cut, it may be a multiple. */
 enum { CACHE_LINE = 64 / sizeof(real), LEAD = 2 * CACHE_LINE };
 /* Coefficients of a row or a plane. */
 enum { SIDE_LO, SIDE_HI, SIDE_DIAG, SIDE_VOLUME, SIDES };
@@ -26,6 +26,8 @@ enum { SIDE_LO, SIDE_HI, SIDE_DIAG, SIDE_VOLUME, SIDES };
 typedef struct {
   gmg_blocks blocks;
   size_t margin[3];    /* layers around the block: overlap, and a ring that is only read; at least the ring */
+  long depth;          /* layers that a pass reads beyond unknowns that it writes, if nothing ends it before */
+  size_t lead;         /* column of a tile's first own unknown: a multiple of LEAD, at least the layers before it */
   int reach;           /* layers of a block that the tiles of other blocks read */
   int row, stream;     /* axis of the lines in a plane, and of the planes; a missing axis is 2 */
   int versions;        /* Jacobi stores u after every sweep separately */
@@ -173,6 +175,26 @@ static void read_volumes(const tile *t, const gmg_operator *A)
   }
 }
 
+/* Own unknowns of a block, of which there are layers of the tile on both sides. */
+typedef struct {
+  long begin, end, below, above;
+} extent;
+
+/* Where a block is cut, the tile has the layers that can reach own unknowns: one more with every half sweep. Others relax the rest
+   of the block. */
+static extent extent_of(const async_state *s, int a, size_t at)
+{
+  const gmg_blocks *b = &s->blocks;
+  const long shape = (long)b->shape[a], margin = (long)s->margin[a], first = (long)b->first[a], last = (long)b->end[a];
+  const long begin = b->start[a] + (long)at * shape, end = begin + shape < b->stop[a] ? begin + shape : b->stop[a];
+  extent x = {begin, end, margin, margin};
+  if (begin < first) x.begin = first, x.below = first - begin + margin;
+  if (end > last) x.end = last, x.above = end - last + margin;
+  if (x.below > s->depth && x.begin == first) x.below = s->depth;
+  if (x.above > s->depth && x.end == last) x.above = s->depth;
+  return x;
+}
+
 /* Places the tile of a block. On a periodic axis it wraps, and may cover copies of its own unknowns; at a wall the overlap ends.
    Returns 1 if it contains a seam: the end of a periodic axis of odd size. */
 static int place(tile *t, const gmg_operator *A, size_t block)
@@ -183,16 +205,16 @@ static int place(tile *t, const gmg_operator *A, size_t block)
   t->parity = 0;
   gmg_indices_of(block, b->count, at);
   for (int a = 0; a < 3; a++) {
-    const long n = (long)A->n[a], first = (long)(b->first[a] + at[a] * b->shape[a]), margin = (long)t->s->margin[a];
-    const long last = first + (long)b->shape[a] < (long)b->end[a] ? first + (long)b->shape[a] : (long)b->end[a];
-    const long own = a == 0 ? LEAD : margin, origin = first - own, begin = own - margin, size = own + last - first + margin;
+    const extent x = extent_of(t->s, a, at[a]);
+    const long n = (long)A->n[a], own = a == 0 ? (long)t->s->lead : x.below, origin = x.begin - own, begin = own - x.below;
+    const long size = own + x.end - x.begin + x.above;
     t->origin[a] = origin, t->size[a] = size;
     t->exist[a][0] = A->wraps[a] || origin + begin >= 0 ? begin : -origin;
     t->exist[a][1] = A->wraps[a] || origin + size <= n ? size : n - origin;
     t->relax[a][0] = t->exist[a][0] > begin + 1 ? t->exist[a][0] : begin + 1;
     t->relax[a][1] = t->exist[a][1] < size - 1 ? t->exist[a][1] : size - 1;
-    t->own[a][0] = own, t->own[a][1] = size - margin;
-    t->parity += (size_t)(origin + 2 * LEAD); /* an even shift keeps it positive */
+    t->own[a][0] = own, t->own[a][1] = size - x.above;
+    t->parity += (size_t)(origin + 2 * (long)t->s->lead); /* an even shift keeps it positive */
     seam |= A->wraps[a] && n % 2 && (origin + begin < 0 || origin + size > n);
   }
   t->count = 0;
