@@ -2,6 +2,8 @@
    one. Weak rows have the unknowns of the one-device row on each device. The rows without a ratio are those of one device, and
    those that need the memory of all. f and u have layers beyond a device's own unknowns (gmg_problem::halo), as arrays of codes
    for several processes do. Rows of 512^3 have the milliseconds on each level, too, from solves of their own.
+   The rows delay_* and exact_* are weak_512 with asynchronous and with exact halos, where messages between two devices come later
+   (GMG_SLOW_LINK); their ratio is the time over that without a delay.
      bench_gpu_parts [--json FILE] [--only NAME,NAME] [--commit ID] [--runs N] [--most UNKNOWNS] */
 #include "gpu.h"
 
@@ -20,6 +22,7 @@ typedef struct {
   double rtol; /* 0: a full multigrid start alone, one cycle per level */
   int has_beta;
   int least; /* devices, for the memory */
+  gmg_halos halos;
 } row;
 
 static const row rows[] = {{"weak_512", "one_512", 512, 1, 1e-10, 0, 2},
@@ -30,6 +33,14 @@ static const row rows[] = {{"weak_512", "one_512", 512, 1, 1e-10, 0, 2},
                            {"weak_beta_384", "one_beta_384", 384, 1, 1e-8, 1, 2},
                            {"solve_1600", NULL, 1600, 0, 1e-8, 0, 2},
                            {"solve_2048", NULL, 2048, 0, 1e-8, 0, 4}};
+
+/* The first row of each kind of halos has no delay. */
+static const struct {
+  const char *name, *microseconds;
+  gmg_halos halos;
+} delays[] = {{"delay_0us", "0", GMG_HALOS_ASYNC},       {"delay_10us", "10", GMG_HALOS_ASYNC}, {"delay_100us", "100", GMG_HALOS_ASYNC},
+              {"delay_1000us", "1000", GMG_HALOS_ASYNC}, {"exact_0us", "0", GMG_HALOS_EXACT},   {"exact_10us", "10", GMG_HALOS_EXACT},
+              {"exact_100us", "100", GMG_HALOS_EXACT},   {"exact_1000us", "1000", GMG_HALOS_EXACT}};
 
 typedef struct {
   int count;
@@ -80,7 +91,7 @@ static int begin(team *t, int count, const row *w, int level_times)
   const gmg_problem whole = gmg_problem_default(3, along);
   gmg_params params = gmg_params_default();
   *t = (team){.count = count};
-  params.rtol = w->rtol, params.direct = GMG_DIRECT_NEVER, params.report_level_times = level_times;
+  params.rtol = w->rtol, params.direct = GMG_DIRECT_NEVER, params.report_level_times = level_times, params.halos = w->halos;
   if (w->rtol == 0) params.fmg = 1, params.max_cycles = 1, params.check_every = GMG_NONE;
   check(gmg_context_create_cuda_devices(count, devices, NULL, NULL, t->context), "gmg_context_create_cuda_devices", t);
   for (int i = 0; i < count; i++) {
@@ -171,11 +182,29 @@ static double solve(const char *name, const row *w, int count, double one)
   const double median = bench_gpu_median(&s);
   end(&t);
   if (one > 0) snprintf(ratio, sizeof ratio, ", \"ratio\": %.4f", median / one);
-  if (w->n == 512) find_level_times(w, count, levels, sizeof levels);
+  if (w->n == 512 && w->alone) find_level_times(w, count, levels, sizeof levels);
   snprintf(extra, sizeof extra, ", \"devices\": %d, \"cycles\": %d, \"tolerance\": %g%s%s", count, report.cycles, w->rtol,
            ratio, levels);
   bench_gpu_row(name, "ms", &s, 0, extra);
   return median;
+}
+
+static void solve_with_delays(int devices)
+{
+  double none = 0;
+  for (size_t i = 0; i < sizeof delays / sizeof *delays; i++) {
+    const int has_delay = strcmp(delays[i].microseconds, "0") != 0;
+    const row w = {.n = 512, .weak = 1, .rtol = 1e-10, .least = 2, .halos = delays[i].halos};
+    if (!bench_gpu_wanted(delays[i].name)) continue;
+    if (devices < w.least) {
+      bench_gpu_skipped_row(delays[i].name, "there are too few devices", "");
+      continue;
+    }
+    setenv("GMG_SLOW_LINK", delays[i].microseconds, 1);
+    const double median = solve(delays[i].name, &w, devices, has_delay ? none : 0);
+    if (!has_delay) none = median;
+  }
+  unsetenv("GMG_SLOW_LINK");
 }
 
 int main(int argc, char **argv)
@@ -199,5 +228,6 @@ int main(int argc, char **argv)
     last = w->alone ? w->alone : "";
     (void)solve(w->name, w, devices, w->alone ? one : 0);
   }
+  solve_with_delays(devices);
   return bench_end();
 }

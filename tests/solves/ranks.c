@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* --- cases ---------------------------------------------------------------------------------------------------------------------- */
 
@@ -418,6 +419,45 @@ static void one_thread_solves_all_parts(void **state)
   for (int a = 0; a < 3; a++) free(whole[a]);
 }
 
+/* --- slow links --------------------------------------------------------------------------------------------------------------------- */
+
+static double now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* GMG_SLOW_LINK delays messages between two devices, and changes no value. Every cycle has more than one message after another. */
+static void a_slow_link_only_delays(void **state)
+{
+  (void)state;
+  static const ranks_case k = {{3, {72, 61, 68}, GMG_CELL, "dnrdpp"}, 2, {0}, "red_black", GMG_PRECISION_SAME, CONSTANT, GMG_CYCLE_V,
+                               GMG_ACCEL_NONE, 1};
+  const double delay = 0.005;
+  job j = job_of(&k);
+  const size_t n = unknowns(&j.problem);
+  double *f = field(n, 1), *u[2] = {field(n, 0), field(n, 0)}, start = 0;
+  if (!on_device) skip();
+  j.f = f;
+  for (int slow = 0; slow < 2; slow++) {
+    j.u = u[slow];
+    if (slow) setenv("GMG_SLOW_LINK", "5000", 1);
+    start = now();
+    run_ranks(k.ranks, solve_part, &j);
+    unsetenv("GMG_SLOW_LINK");
+    for (int r = 0; r < k.ranks; r++)
+      if (j.status[r]) fail_msg("rank %d: %s", r, j.text[r]);
+  }
+  assert_true(now() - start > 2 * j.report[0].cycles * delay);
+  assert_memory_equal(u[0], u[1], n * sizeof *f);
+  setenv("GMG_SLOW_LINK", "soon", 1);
+  run_ranks(k.ranks, solve_part, &j);
+  unsetenv("GMG_SLOW_LINK");
+  for (int r = 0; r < k.ranks; r++) assert_int_equal(j.status[r], GMG_ERR_ARGUMENT);
+  free(f), free(u[0]), free(u[1]);
+}
+
 /* --- boxes ---------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -489,6 +529,7 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(fluxes_are_those_of_one_process),
                                      cmocka_unit_test(the_plan_is_that_of_the_whole_grid),
                                      cmocka_unit_test(one_thread_solves_all_parts),
+                                     cmocka_unit_test(a_slow_link_only_delays),
                                      cmocka_unit_test(boxes_cover_the_grid),
                                      cmocka_unit_test(one_process_has_all)};
   share_devices();

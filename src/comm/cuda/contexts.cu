@@ -86,11 +86,25 @@ static gmg_status open_notices(gmg_device *d, identity *all, int rank, int ranks
 static gmg_status write_board(gmg_device *d, const identity *all, int rank, int ranks)
 {
   gmg_board b = {};
-  b.rank = rank, b.ranks = ranks, b.silent = d->silent;
+  b.rank = rank, b.ranks = ranks, b.silent = d->silent, b.slow = d->slow;
   for (int r = 0; r < ranks; r++) b.of[r] = all[r].notices;
   const gmg_arrivals shared = {0, d->board};
   if (cudaMemcpy(d->board, &b, sizeof b, cudaMemcpyHostToDevice) != cudaSuccess) return GMG_ERR_DEVICE;
   return cudaMemcpy(d->arrivals + 1, &shared, sizeof shared, cudaMemcpyHostToDevice) == cudaSuccess ? GMG_OK : GMG_ERR_DEVICE;
+}
+
+/* For experiments with slow links: GMG_SLOW_LINK in the environment delays messages between processes 0 and 1, in microseconds. */
+static gmg_status read_slow_link(gmg_device *d, int rank)
+{
+  enum { MOST = 1000000 };
+  const char *text = getenv("GMG_SLOW_LINK");
+  char *end = NULL;
+  const double microseconds = text ? strtod(text, &end) : 0;
+  d->slow.from = -1;
+  if (!text || !*text) return GMG_OK;
+  if (*end || !(microseconds >= 0 && microseconds <= MOST)) return GMG_ERR_ARGUMENT;
+  if (rank < 2) d->slow.from = 1 - rank, d->slow.nanoseconds = (unsigned)(microseconds * 1000);
+  return GMG_OK;
 }
 
 /* Makes sums over all devices possible. */
@@ -100,6 +114,7 @@ static gmg_status introduce(gmg_context *c)
   gmg_device *d = c->device;
   const cudaError_t created = create_notices(d, t->ranks);
   gmg_status status = created == cudaSuccess ? GMG_OK : created == cudaErrorMemoryAllocation ? GMG_ERR_MEMORY : GMG_ERR_DEVICE;
+  if (status == GMG_OK) status = read_slow_link(d, t->rank);
   identity me = {(long)getpid(), {}, d->number, {}, d->notices, {}};
   gethostname(me.host, sizeof me.host - 1);
   cudaDeviceGetPCIBusId(me.bus, sizeof me.bus, d->number);

@@ -6,88 +6,10 @@
 
    A neighbour may already send its next message while this one is being read, but not the one after that, which needs an answer. So
    there is room for two. Links of a level are used in the same order by all. */
-extern "C" {
-#include "comm/planes.h"
-#include "comm/ranks.h"
-}
-
-#include "core/cuda/pdl.cuh"
+#include "gather.cuh"
 
 #include <stdint.h>
 #include <stdlib.h>
-
-typedef unsigned long long counter;
-
-/* Where others write to this process: two messages of each link, and of whole levels. */
-typedef struct {
-  char *slots[3][2], *whole;
-  counter *came[3][2]; /* messages that have come */
-  counter *came_whole; /* [ranks] */
-  char *room;          /* the memory that contains all of these */
-} addresses;
-
-/* What a process tells the others: its addresses, and how they open the memory that contains them. */
-typedef struct {
-  addresses places;
-  cudaIpcMemHandle_t handle;
-} offer;
-
-/* What messages of a level need. All pointers but `theirs` are to this device's memory. */
-struct gmg_mail {
-  addresses mine, *theirs; /* theirs: [ranks] in host memory */
-  size_t bytes[3], bytes_of_whole; /* of a message */
-  counter *done;           /* [4] exchanges across each axis, and gathers */
-  unsigned *arrived;       /* [8] thread blocks that have sent, or read */
-  size_t room_bytes;
-  int is_connected;
-};
-typedef struct gmg_mail mail;
-
-/* --- copies ----------------------------------------------------------------------------------------------------------------- */
-
-/* Lines of words in a field: `width` words each, n[0] of them in a plane. */
-typedef struct {
-  size_t first, width, pitch, slice;
-  unsigned n[2];
-} lines;
-
-/* Each line of a box. Those of a part and of a whole array then correspond. */
-static lines single_lines_of(const size_t extents[3], const gmg_box_of_values *b, size_t words)
-{
-  const size_t row = extents[0] * words, plane = row * extents[1];
-  return {(b->first[2] * extents[1] + b->first[1]) * row + b->first[0] * words, b->n[0] * words, row, plane,
-          {(unsigned)b->n[1], (unsigned)b->n[2]}};
-}
-
-/* Whole planes, which lie one after the other, as one line. */
-static lines lines_of(const size_t extents[3], const gmg_box_of_values *b, size_t words)
-{
-  lines l = single_lines_of(extents, b, words);
-  if (b->n[0] == extents[0] && b->n[1] == extents[1]) l.width = l.slice * b->n[2], l.n[0] = l.n[1] = b->n[2] > 0;
-  return l;
-}
-
-static __host__ __device__ __forceinline__ size_t words_of(const lines &l) { return l.width * l.n[0] * l.n[1]; }
-
-/* Calls body(place in the field, place in the message) for all words. */
-template <class Body> static __device__ __forceinline__ void for_words(const lines &l, Body body)
-{
-  gmg_for_all(words_of(l), [&](size_t w) {
-    const size_t line = w / l.width, k = line / l.n[0], j = line - k * l.n[0];
-    body(l.first + k * l.slice + j * l.pitch + (w - line * l.width), w);
-  });
-}
-
-/* Returns 1 in one thread, after all thread blocks have come here. */
-static __device__ __forceinline__ int is_last(unsigned *arrived)
-{
-  __threadfence_system();
-  __syncthreads();
-  if (threadIdx.x > 0 || atomicAdd(arrived, 1) < gridDim.x * gridDim.y - 1) return 0;
-  *arrived = 0;
-  __threadfence_system();
-  return 1;
-}
 
 /* --- ghosts ------------------------------------------------------------------------------------------------------------------ */
 
@@ -96,6 +18,7 @@ typedef struct {
   lines values;
   char *slots;
   counter *came;
+  int rank; /* the neighbour */
 } way;
 
 typedef struct {
@@ -104,6 +27,7 @@ typedef struct {
   counter *done;
   unsigned *arrived; /* thread blocks that have sent, or read */
   int *silent;
+  gmg_slow_link slow;
 } crossing;
 
 template <class Word> static __global__ void send_kernel(crossing x, const Word *values)
@@ -123,24 +47,16 @@ template <class Word> static __global__ void receive_kernel(crossing x, Word *va
 {
   const counter number = __ldcg(x.done) + 1;
   const size_t slot = number % 2 * x.bytes;
-  if (threadIdx.x < 2 && x.side[threadIdx.x].came) gmg_wait_for_counter(x.side[threadIdx.x].came, number, x.silent);
+  if (threadIdx.x < 2 && x.side[threadIdx.x].came) {
+    gmg_wait_for_counter(x.side[threadIdx.x].came, number, x.silent);
+    gmg_wait_for_slow_link(x.slow, x.side[threadIdx.x].rank);
+  }
   __syncthreads();
   gmg_wait_for_predecessor();
   for (int side = 0; side < 2; side++)
     for_words(x.side[side].values,
               [&](size_t to, size_t from) { values[to] = __ldcg((const Word *)(x.side[side].slots + slot) + from); });
   if (is_last(x.arrived)) *x.done = number;
-}
-
-/* The grid for n words. Blocks may wait, so all of them must fit on the device at once, even if several processes share it. */
-static gmg_launch_shape grid_for(const gmg_exec *e, size_t n)
-{
-  enum { SHARED = 4 };
-  const gmg_device *d = gmg_device_of(e);
-  const unsigned most = d->is_shared ? SHARED : (unsigned)(2 * d->processors);
-  gmg_launch_shape shape = gmg_flat_shape(n);
-  if (shape.blocks.x > most) shape.blocks.x = most;
-  return shape;
 }
 
 enum { NARROW = 4, WIDE = 16 }; /* bytes of a word */
@@ -182,7 +98,8 @@ static void exchange_axis(const gmg_exec *e, const gmg_part *p, const size_t ext
                           void *values)
 {
   const mail *m = p->mail;
-  crossing out = {{}, m->bytes[axis], &m->done[axis], &m->arrived[2 * axis], gmg_device_of(e)->silent}, in = out;
+  const gmg_device *d = gmg_device_of(e);
+  crossing out = {{}, m->bytes[axis], &m->done[axis], &m->arrived[2 * axis], d->silent, d->slow}, in = out;
   gmg_box_of_values send[2], receive[2];
   in.arrived++;
   for (int side = 0; side < 2; side++) {
@@ -190,7 +107,7 @@ static void exchange_axis(const gmg_exec *e, const gmg_part *p, const size_t ext
     send[side] = l.send, receive[side] = l.receive;
     if (l.rank < 0) continue;
     out.side[side].slots = m->theirs[l.rank].slots[axis][!side], out.side[side].came = m->theirs[l.rank].came[axis][!side];
-    in.side[side].slots = m->mine.slots[axis][side], in.side[side].came = m->mine.came[axis][side];
+    in.side[side].slots = m->mine.slots[axis][side], in.side[side].came = m->mine.came[axis][side], in.side[side].rank = l.rank;
   }
   launch(e, "send ghosts", send_kernel<uint4>, send_kernel<unsigned>, out, extents, send, values);
   launch(e, "receive ghosts", receive_kernel<uint4>, receive_kernel<unsigned>, in, extents, receive, values);
@@ -207,102 +124,6 @@ static void exchange(const gmg_exec *e, const gmg_operator *A, gmg_location loca
   for (int a = 0; a < A->dim; a++)
     if (gmg_is_cut(p, a) && !(location == GMG_AT_WALL && a == axis))
       exchange_axis(e, p, extents, a, location == GMG_AT_FACES && a == axis, layers, (void *)x);
-}
-
-/* --- whole levels ------------------------------------------------------------------------------------------------------------- */
-
-/* This process's values on their way to all whole arrays, or from one. */
-typedef struct {
-  lines mine, whole;
-  size_t bytes; /* of a whole array */
-  counter *done;
-  unsigned *arrived;
-  int rank, ranks;
-  int *silent;
-  char *to[GMG_MOST_DEVICES];
-  counter *came[GMG_MOST_DEVICES];
-} gathering;
-
-/* Thread blocks of row r of the launch write to process r. */
-static __global__ void give_kernel(gathering g, const unsigned *values)
-{
-  gmg_wait_for_predecessor();
-  const counter number = *g.done + 1;
-  unsigned *to = (unsigned *)(g.to[blockIdx.y] + number % 2 * g.bytes);
-  gmg_for_all(words_of(g.mine), [&](size_t w) {
-    const size_t line = w / g.mine.width, k = line / g.mine.n[0], j = line - k * g.mine.n[0], i = w - line * g.mine.width;
-    to[g.whole.first + k * g.whole.slice + j * g.whole.pitch + i] =
-        values[g.mine.first + k * g.mine.slice + j * g.mine.pitch + i];
-  });
-  if (!is_last(g.arrived)) return;
-  for (int r = 0; r < g.ranks; r++) gmg_store_release_system(g.came[r] + g.rank, number);
-}
-
-/* Copies the array that all have written. n: words. */
-static __global__ void get_kernel(gathering g, size_t n, unsigned *values)
-{
-  const counter number = __ldcg(g.done) + 1;
-  const unsigned *from = (const unsigned *)(g.to[g.rank] + number % 2 * g.bytes);
-  for (int r = (int)threadIdx.x; r < g.ranks; r += (int)blockDim.x) gmg_wait_for_counter(g.came[g.rank] + r, number, g.silent);
-  __syncthreads();
-  gmg_wait_for_predecessor();
-  gmg_for_all(n, [&](size_t w) { values[w] = __ldcg(from + w); });
-  if (is_last(g.arrived)) *g.done = number;
-}
-
-static void gather(const gmg_exec *e, const gmg_operator *A, gmg_location location, int axis, const void *x, void *whole)
-{
-  const gmg_transport *t = &e->context->ranks->transport;
-  const gmg_part *p = A->part;
-  const mail *m = p->mail;
-  const size_t words = e->real_size / sizeof(unsigned);
-  size_t extents[3], all[3];
-  gmg_meet(e);
-  gmg_extents_of(A->n, location, axis, extents), gmg_extents_of(p->whole, location, axis, all);
-  gmg_box_of_values own = gmg_own_box_of(p, t->rank, location, axis);
-  gathering g = {};
-  g.whole = single_lines_of(all, &own, words);
-  for (int a = 0; a < 3; a++) own.first[a] = p->own[a][0];
-  g.mine = single_lines_of(extents, &own, words);
-  g.bytes = m->bytes_of_whole, g.done = &m->done[3], g.arrived = &m->arrived[6], g.rank = t->rank, g.ranks = t->ranks;
-  g.silent = gmg_device_of(e)->silent;
-  for (int r = 0; r < t->ranks; r++) g.to[r] = m->theirs[r].whole, g.came[r] = m->theirs[r].came_whole;
-  gmg_launch_shape shape = grid_for(e, gmg_values_of(&own) * words);
-  shape.blocks.y = (unsigned)t->ranks;
-  gmg_launch_early(e, "give a part", give_kernel, shape, g, (const unsigned *)x);
-  g.arrived++;
-  const size_t n = all[0] * all[1] * all[2] * words;
-  gmg_launch_early(e, "get a whole level", get_kernel, grid_for(e, n), g, n, (unsigned *)whole);
-}
-
-/* A box of a whole level with ghosts, which may lie across the seam of a periodic axis. */
-typedef struct {
-  long first[3];
-  unsigned n[3], whole[3], words;
-} cutting;
-
-static __global__ void take_kernel(cutting c, const unsigned *whole, unsigned *x)
-{
-  gmg_wait_for_predecessor();
-  const size_t row = (size_t)c.n[0] * c.words;
-  gmg_for_all(row * c.n[1] * c.n[2], [&](size_t w) {
-    const size_t line = w / row, at = w - line * row;
-    const long place[3] = {(long)(at / c.words), (long)(line % c.n[1]), (long)(line / c.n[1])};
-    size_t from = 0;
-    for (int a = 2; a >= 0; a--) from = from * c.whole[a] + (size_t)gmg_wrap_modulo(c.first[a] + place[a], (long)c.whole[a]);
-    x[w] = whole[from * c.words + at % c.words];
-  });
-}
-
-static void take(const gmg_exec *e, const gmg_operator *A, const void *whole, void *x)
-{
-  cutting c = {};
-  c.words = (unsigned)(e->real_size / sizeof(unsigned));
-  for (int a = 0; a < 3; a++) {
-    c.first[a] = gmg_own_span(A->part, a).first;
-    c.n[a] = (unsigned)A->n[a], c.whole[a] = (unsigned)A->part->whole[a];
-  }
-  gmg_launch_early(e, "take a part", take_kernel, gmg_flat_shape(A->cells * c.words), c, (const unsigned *)whole, (unsigned *)x);
 }
 
 /* --- the room for messages ------------------------------------------------------------------------------------------------- */

@@ -93,5 +93,17 @@ static __device__ inline void gmg_wait_for_counter(const unsigned long long *cou
   }
 }
 
+/* An experiment: messages from process `from` count as arrived `nanoseconds` after they were found. 0: at once. */
+typedef struct gmg_slow_link {
+  int from;
+  unsigned nanoseconds;
+} gmg_slow_link;
+
+static __device__ inline void gmg_wait_for_slow_link(const gmg_slow_link &link, int from)
+{
+  const unsigned long long start = gmg_nanoseconds();
+  while (from == link.from && gmg_nanoseconds() - start < link.nanoseconds) continue;
+}
+
 #endif
 #endif

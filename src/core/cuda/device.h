@@ -35,6 +35,7 @@ typedef struct gmg_board {
   unsigned long long rounds;            /* that are done */
   gmg_notice *of[GMG_MOST_DEVICES];     /* [2][ranks] notices to each process, in its device's memory */
   int *silent;                          /* pinned host memory: 1 if a process did not answer */
+  gmg_slow_link slow;
 } gmg_board;
 
 /* Sums in progress. In device memory. */
@@ -86,6 +87,7 @@ struct gmg_device {
   gmg_board *board;    /* device; NULL: the context is not one of several */
   gmg_notice *notices; /* device: [2][ranks] to this process; NULL without board */
   int *silent;         /* pinned host memory; NULL without board */
+  gmg_slow_link slow;
   int is_shared;       /* several processes use the device */
   gmg_notice **foreign; /* [ranks] opened notices of other processes of the system; NULL if all are threads of this one */
   int ranks;
@@ -314,6 +316,7 @@ static __device__ __noinline__ gmg_total gmg_total_over_devices(gmg_total mine, 
   for (int r = 0; r < b->ranks; r++) {
     const gmg_notice *from = b->of[b->rank] + half + r;
     gmg_wait_for_counter(&from->round, round, b->silent);
+    gmg_wait_for_slow_link(b->slow, r);
     const volatile gmg_total *there = &from->sum;
     const gmg_total theirs = {there->first, there->second, there->least, there->most};
     sum = r ? gmg_plus(sum, theirs) : theirs;
