@@ -1,9 +1,11 @@
 /* gmg in several processes, on the problems of bench_cpu: cycles to 1e-8, create excluded. Run under mpirun, with one process as the
  * reference:
- *     mpirun -np P bench_ranks [--threads T] [--n N,N] [--runs N] [--halos exact|async] [--json FILE] */
+ *     mpirun -np P bench_ranks [--threads T] [--n N,N] [--runs N] [--halos exact|async] [--delay MICROSECONDS] [--json FILE]
+ * With --delay messages come late (slow_link.h), also with a delay of 0: the same transport, for comparison. */
 #include "gmg_mpi.h"
 #include "problems.h"
 #include "record.h"
+#include "slow_link.h"
 
 #include <getopt.h>
 #include <math.h>
@@ -18,6 +20,7 @@ typedef struct settings {
   const char *json;
   int threads, runs, sizes;
   gmg_halos halos;
+  double delay; /* in microseconds; below 0: MPI as it is */
   size_t n[MOST_SIZES];
 } settings;
 
@@ -98,6 +101,7 @@ static void solve(const settings *s, gmg_context *c, const row *w, size_t n, ben
   }
   snprintf(r->status, sizeof r->status, "%s", status == GMG_OK ? "GMG_OK" : gmg_context_error(c));
   bench_record_note(r, "processes", ranks);
+  if (s->delay >= 0) bench_record_note(r, "delay_us", s->delay);
   if (status == GMG_OK) bench_record_note(r, "solution_norm", norm_of_all(&x));
   gmg_solver_destroy(solver);
   free(x.f), free(x.u), free(x.beta);
@@ -118,11 +122,12 @@ static int read_options(int argc, char **argv, settings *s)
 {
   static const struct option options[] = {{"json", required_argument, NULL, 'j'}, {"runs", required_argument, NULL, 'r'},
                                           {"n", required_argument, NULL, 'n'}, {"threads", required_argument, NULL, 't'},
-                                          {"halos", required_argument, NULL, 'h'}, {0}};
+                                          {"halos", required_argument, NULL, 'h'}, {"delay", required_argument, NULL, 'd'}, {0}};
   for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
     if (c == 'j') s->json = optarg;
     else if (c == 'r') s->runs = atoi(optarg);
     else if (c == 't') s->threads = atoi(optarg);
+    else if (c == 'd') s->delay = atof(optarg);
     else if (c == 'h' && strcmp(optarg, "exact") == 0) s->halos = GMG_HALOS_EXACT;
     else if (c == 'h' && strcmp(optarg, "async") == 0) s->halos = GMG_HALOS_ASYNC;
     else if (c != 'n' || !read_sizes(optarg, s)) return 0;
@@ -132,18 +137,23 @@ static int read_options(int argc, char **argv, settings *s)
 
 int main(int argc, char **argv)
 {
-  settings s = {.threads = 1, .runs = 9, .sizes = 3, .n = {64, 128, 256}};
+  settings s = {.threads = 1, .runs = 9, .delay = -1, .sizes = 3, .n = {64, 128, 256}};
   bench_record records[ROWS * MOST_SIZES];
   int rank, count = 0, failed = 0;
   gmg_context *c = NULL;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (!read_options(argc, argv, &s)) {
-    if (rank == 0) fprintf(stderr, "mpirun -np P bench_ranks [--threads T] [--n N,N] [--runs N] [--halos exact|async] [--json FILE]\n");
+    if (rank == 0)
+      fprintf(stderr, "mpirun -np P bench_ranks [--threads T] [--n N,N] [--runs N] [--halos exact|async] [--delay MICROSECONDS] "
+                      "[--json FILE]\n");
     MPI_Finalize();
     return 2;
   }
-  if (gmg_context_create_mpi(MPI_COMM_WORLD, NULL, s.threads, &c) != GMG_OK) MPI_Abort(MPI_COMM_WORLD, 1);
+  const gmg_transport slow = bench_slow_transport(MPI_COMM_WORLD, 1e-6 * s.delay);
+  const gmg_status created = s.delay < 0 ? gmg_context_create_mpi(MPI_COMM_WORLD, NULL, s.threads, &c)
+                                         : gmg_context_create_ranks(&slow, NULL, s.threads, &c);
+  if (created != GMG_OK) MPI_Abort(MPI_COMM_WORLD, 1);
   for (int w = 0; w < ROWS; w++)
     for (int i = 0; i < s.sizes; i++) {
       solve(&s, c, &rows[w], s.n[i], &records[count]);
