@@ -25,6 +25,7 @@ static void wide_overlap(job *j) { j->params.async.overlap = 2, j->params.async.
 static void small_blocks(job *j) { j->params.async.block[0] = 11, j->params.async.block[1] = 7, j->params.async.block[2] = 5; }
 static void local_jacobi(job *j) { j->params.async.local = GMG_LOCAL_JACOBI, j->params.async.local_sweeps = 3; }
 static void every_third_residual(job *j) { j->params.check_every = 3; }
+static void few_cycles(job *j) { j->params.max_cycles = 3; }
 
 static void halo(job *j)
 {
@@ -76,6 +77,9 @@ static const bits_case cases[] = {
     {{3, {64, 61, 58}, GMG_CELL, "dddnrr"}, "async", GMG_PRECISION_AUTO, BETA, GMG_CYCLE_AUTO, GMG_ACCEL_AUTO, stretched},
     {{3, {96, 61, 72}, GMG_CELL, "ddnnpp"}, "async", GMG_PRECISION_AUTO, CONSTANT, GMG_CYCLE_V, GMG_ACCEL_NONE, halo},
     {{3, {96, 61, 72}, GMG_CELL, "ddnnpp"}, "async", GMG_PRECISION_AUTO, BETA, GMG_CYCLE_AUTO, GMG_ACCEL_AUTO, every_third_residual},
+    /* rows of transfers that repeat but for rounding: across the seam, and in several runs */
+    {{3, {72, 47, 81}, GMG_CELL, "ppdddd"}, "jacobi", GMG_PRECISION_SAME, BETA, GMG_CYCLE_V, GMG_ACCEL_NONE, few_cycles},
+    {{1, {130864, 1, 1}, GMG_VERTEX, "pp"}, "chebyshev", GMG_PRECISION_AUTO, BETA, GMG_CYCLE_W, GMG_ACCEL_AUTO, few_cycles},
 };
 
 typedef struct {

@@ -3,19 +3,25 @@
 
 #include <math.h>
 
+static const double ROUNDING = 1e-12; /* rows that differ less are meant to be equal */
+
+static int same_weights(const gmg_map_table *t, double tolerance, const double *w, const double *v)
+{
+  for (int m = 0; m < t->width; m++)
+    if (fabs(w[m] - v[m]) > tolerance) return 0;
+  return 1;
+}
+
 /* Whether row r equals row r - period, shifted by `step` columns. */
-static int repeats(const gmg_map_table *t, size_t r, int period, int step)
+static int repeats(const gmg_map_table *t, double tolerance, size_t r, int period, int step)
 {
   const double *w = &t->weight[r * (size_t)t->width], *before = w - period * t->width;
-  if (t->first[r] != t->first[r - (size_t)period] + step) return 0;
-  for (int m = 0; m < t->width; m++)
-    if (fabs(w[m] - before[m]) > 1e-12) return 0;
-  return 1;
+  return t->first[r] == t->first[r - (size_t)period] + step && same_weights(t, tolerance, w, before);
 }
 
 /* Finds the longest run of rows that repeat. Kernels need neither `first` nor `weight` for these. Rows that read across a seam are
    excluded. */
-static void find_repetition(const gmg_map_table *t, gmg_map *map)
+static void find_repetition(const gmg_map_table *t, double tolerance, gmg_map *map)
 {
   static const struct {
     int period, step, max_width; /* the patterns for which kernels have loops */
@@ -31,7 +37,7 @@ static void find_repetition(const gmg_map_table *t, gmg_map *map)
         begin++;
         continue;
       }
-      while (end < n && repeats(t, end, period, step) && t->first[end] + t->width <= (int)t->cols) end++;
+      while (end < n && repeats(t, tolerance, end, period, step) && t->first[end] + t->width <= (int)t->cols) end++;
       if ((int)(end - begin) > map->end - map->begin) {
         *map = (gmg_map){.rows = map->rows, .cols = map->cols, .width = map->width, .begin = (int)begin, .end = (int)end,
                          .period = period, .step = step};
@@ -47,9 +53,12 @@ static void find_repetition(const gmg_map_table *t, gmg_map *map)
 void gmg_map_repeat_exactly(gmg_map_table *t)
 {
   gmg_map map = {.rows = (int)t->rows, .cols = (int)t->cols, .width = t->width};
-  find_repetition(t, &map);
-  for (int r = map.begin + map.period; r < map.end; r++)
-    for (int m = 0; m < t->width; m++) t->weight[r * t->width + m] = map.repeat[(r - map.begin) % map.period][m];
+  find_repetition(t, ROUNDING, &map);
+  for (int r = 0; r < (int)t->rows && map.period; r++) {
+    const double *pattern = map.repeat[gmg_wrap_modulo_32(r - map.begin, map.period)];
+    if (!same_weights(t, ROUNDING, &t->weight[r * t->width], pattern)) continue;
+    for (int m = 0; m < t->width; m++) t->weight[r * t->width + m] = pattern[m];
+  }
 }
 
 /* Whether row 1 interpolates between column 0 and the wall below, instead of columns 0 and 1. This happens if the mesh is stretched
@@ -141,7 +150,7 @@ static int rows_that_read(const gmg_map_table *t, int most)
 void gmg_map_describe(const gmg_map_table *t, int has_values, gmg_map *map)
 {
   *map = (gmg_map){.rows = (int)t->rows, .cols = (int)t->cols, .width = t->width};
-  find_repetition(t, map);
+  find_repetition(t, 0, map);
   map->pairs = map->pairs_inside = has_values ? find_pairs(t, 0, 0) : GMG_PAIRS_NONE;
   map->near_pairs = has_values && find_near_pairs(t, 0);
   find_places(t, 0, map);
