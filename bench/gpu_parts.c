@@ -2,8 +2,8 @@
    one. Weak rows have the unknowns of the one-device row on each device. The rows without a ratio are those of one device, and
    those that need the memory of all. f and u have layers beyond a device's own unknowns (gmg_problem::halo), as arrays of codes
    for several processes do. Rows of 512^3 have the milliseconds on each level, too, from solves of their own.
-   The rows delay_* and exact_* are weak_512 with asynchronous and with exact halos, where messages between two devices come later
-   (GMG_SLOW_LINK); their ratio is the time over that without a delay.
+   The rows delay_* and exact_* are weak_512 with asynchronous and with exact halos, where messages between the first two devices come
+   later (GMG_SLOW_LINK); their ratio is the time over that without a delay.
      bench_gpu_parts [--json FILE] [--only NAME,NAME] [--commit ID] [--runs N] [--most UNKNOWNS] */
 #include "gpu.h"
 

@@ -118,6 +118,13 @@ static int read_sizes(char *text, settings *s)
   return s->sizes > 0;
 }
 
+static int read_delay(const char *text, double *delay)
+{
+  char *end;
+  *delay = strtod(text, &end);
+  return end != text && !*end && *delay >= 0 && *delay <= 1e6;
+}
+
 static int read_options(int argc, char **argv, settings *s)
 {
   static const struct option options[] = {{"json", required_argument, NULL, 'j'}, {"runs", required_argument, NULL, 'r'},
@@ -127,7 +134,7 @@ static int read_options(int argc, char **argv, settings *s)
     if (c == 'j') s->json = optarg;
     else if (c == 'r') s->runs = atoi(optarg);
     else if (c == 't') s->threads = atoi(optarg);
-    else if (c == 'd') s->delay = atof(optarg);
+    else if (c == 'd' && read_delay(optarg, &s->delay)) continue;
     else if (c == 'h' && strcmp(optarg, "exact") == 0) s->halos = GMG_HALOS_EXACT;
     else if (c == 'h' && strcmp(optarg, "async") == 0) s->halos = GMG_HALOS_ASYNC;
     else if (c != 'n' || !read_sizes(optarg, s)) return 0;

@@ -286,8 +286,8 @@ typedef struct gmg_params {
   gmg_async_params async;        /**< "async". */
   int deterministic;             /**< 1: bitwise the same result on every run, for any number of threads, and of processes on hosts
                                       with exact halos (docs/api/ranks.md). "async" then uses its synchronous, double-buffered
-                                      version, and "gauss_seidel" the sequential method. On hosts sums are exact (Demmel, Nguyen
-                                      2015). */
+                                      version, and "gauss_seidel" the sequential method. On hosts sums do not depend on the
+                                      order of their terms (Demmel, Nguyen 2015). */
   int symmetric;                 /**< 1: symmetric cycle (reversed order on the upward leg, adjoint restriction). Converges more
                                       slowly. GMG_ACCEL_CG implies it. */
   gmg_restriction restriction;   /**< Restriction of residuals (GMG_RESTRICT_AUTO). */

@@ -8,7 +8,7 @@
 
 /* --- numbers ---------------------------------------------------------------------------------------------------------------- */
 
-enum { MOST_NUMBERS = 16 };
+enum { MOST_NUMBERS = 16 }; /* of a reduction; the most are two exact sums (core/exact_sum.c) */
 
 /* Replaces each value by add(values of all processes), in the order of the processes. */
 static void reduce(const gmg_exec *e, int count, double *values, double (*add)(double, double))

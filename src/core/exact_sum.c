@@ -5,20 +5,21 @@
 
 #include <math.h>
 
-enum { BITS = 30, LEAST_POWER = -34 }; /* 2^(30 * 34) is finite, and the third digit then holds the least subnormal */
+enum { BITS = 30, LEAST_POWER = -34 }; /* the scale 2^(30 * 34) is finite; the third digit then still holds the least subnormal */
 static const int64_t BASE = (int64_t)1 << BITS;
 
-/* The top digit's power of 2^30 for terms up to `most`: the least p with most < 2^(30 (p + 1)). */
+/* The top digit's power of 2^30 for terms up to `most`: the least p with most < 2^(30 (p + 1) - 1). Rounding a larger term to a
+   multiple of 2^(30 (p + 1)) would not give 0, as dropping its digits does. */
 static int power_for(double most)
 {
   int exponent;
   (void)frexp(most, &exponent); /* most < 2^exponent */
-  const int p = (exponent + BITS * 100 + BITS - 1) / BITS - 100 - 1;
+  const int p = (exponent + 1 + BITS * 100 + BITS - 1) / BITS - 100 - 1;
   return p < LEAST_POWER ? LEAST_POWER : p;
 }
 
-/* Makes the top digit that of a higher power. Drops digits that are then too low. */
-static void raise(gmg_exact_sum *s, int top)
+/* Makes the top digit that of a higher power. Digits below the third are dropped. */
+static void lift_top(gmg_exact_sum *s, int top)
 {
   const int by = top - s->top;
   if (by <= 0) return;
@@ -65,7 +66,7 @@ void gmg_exact_add(gmg_exact_sum *to, size_t n, const double *term)
 void gmg_exact_merge(gmg_exact_sum *to, const gmg_exact_sum *more)
 {
   gmg_exact_sum x = *more;
-  raise(&x, to->top), raise(to, x.top);
+  lift_top(&x, to->top), lift_top(to, x.top);
   for (int d = 0; d < GMG_EXACT_DIGITS; d++) to->digit[d] += x.digit[d];
   to->not_finite += x.not_finite;
 }
@@ -93,7 +94,7 @@ static double value_of(gmg_exact_sum *s)
 /* Processes tell each other digits as doubles. So that these are exact, also added, the top digit is sent as two. */
 enum { SENT = GMG_EXACT_DIGITS + 2 };
 
-static void send(gmg_exact_sum *s, double to[SENT])
+static void pack(gmg_exact_sum *s, double to[SENT])
 {
   normalise(s);
   const int64_t low = s->digit[0] % BASE;
@@ -102,7 +103,7 @@ static void send(gmg_exact_sum *s, double to[SENT])
   to[SENT - 1] = s->not_finite;
 }
 
-static void receive(gmg_exact_sum *s, const double from[SENT])
+static void unpack(gmg_exact_sum *s, const double from[SENT])
 {
   s->digit[0] = (int64_t)from[0] * BASE + (int64_t)from[1];
   for (int d = 1; d < GMG_EXACT_DIGITS; d++) s->digit[d] = (int64_t)from[d + 1];
@@ -114,7 +115,7 @@ void gmg_exact_total(const gmg_exec *e, int count, gmg_exact_sum *sums, double *
   double top[GMG_EXACT_COUNT], sent[GMG_EXACT_COUNT][SENT];
   for (int i = 0; i < count; i++) top[i] = sums[i].top;
   e->comm->max(e, count, top);
-  for (int i = 0; i < count; i++) raise(&sums[i], (int)top[i]), send(&sums[i], sent[i]);
+  for (int i = 0; i < count; i++) lift_top(&sums[i], (int)top[i]), pack(&sums[i], sent[i]);
   e->comm->sum(e, count * SENT, sent[0]);
-  for (int i = 0; i < count; i++) receive(&sums[i], sent[i]), values[i] = value_of(&sums[i]);
+  for (int i = 0; i < count; i++) unpack(&sums[i], sent[i]), values[i] = value_of(&sums[i]);
 }

@@ -1,12 +1,12 @@
 /* Sums that do not depend on the order of their terms, nor on which process adds which of them (Demmel, Nguyen 2015). For
    deterministic solves on the host. Calls nothing but comm.h; called by sums over fields.
 
-   Doubles are multiples of small powers of two, so sums of multiples of one of them are exact. A unit 2^(-60) times smaller than
-   the largest term's power of 2^30 is chosen, each term is rounded to a multiple of it, and the multiples are added as integers.
-   Terms come in groups, whose largest is not yet that of all. So the integer is held in three digits of base 2^30. When a larger
-   term comes, the lowest digits are dropped: they hold exactly what the coarser unit would have rounded away.
+   Integers can be added in any order. So every term is rounded to a multiple of one unit, and the multiples are added. The largest
+   term determines the unit: for terms below 2^(30 (p + 1) - 1) it is 2^(30 (p - 2)). But terms come in groups, and a later one may
+   have a larger term. So the integer is held in three digits of base 2^30. When a larger term comes, the lowest digits are dropped:
+   they hold exactly what the coarser unit rounds away.
 
-   The error is at most n / 2^61 times the largest of n terms, less than that of a sum in any order of doubles. */
+   The error is at most n / 2^60 times the largest of n terms, and the rounding of the result. */
 #ifndef GMG_CORE_EXACT_SUM_H
 #define GMG_CORE_EXACT_SUM_H
 
@@ -16,9 +16,9 @@
 
 enum { GMG_EXACT_DIGITS = 3 };
 
-/* All zeros: an empty sum. At most 2^33 terms. */
+/* All zeros: an empty sum. At most 2^33 terms of all processes. */
 typedef struct gmg_exact_sum {
-  int top;                         /* power of 2^30 of the highest digit, counted from the least one of a double */
+  int top;                         /* power of 2^30 of the highest digit, minus the least such power */
   int64_t digit[GMG_EXACT_DIGITS]; /* the highest first; not normalised */
   double not_finite;               /* sum of terms that are NaN or infinite; 0: there are none */
 } gmg_exact_sum;

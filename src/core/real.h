@@ -74,10 +74,10 @@ GMG_INLINE real gmg_absolute(scalar x) { return (real)cabs(x); }
 /* a x + s and a x - s. A compiler may fuse the product with the sum. It may do so in another way for the last few unknowns of a
    line than for those that it computes as vectors, so a result would depend on where a line begins. On hosts the choice is made
    here. */
-#if !GMG_SCALAR_COMPLEX && !defined __cplusplus && GMG_REAL_F32 && defined __FP_FAST_FMAF
+#if !GMG_SCALAR_COMPLEX && !defined __cplusplus && GMG_REAL_F32 && (defined __FP_FAST_FMAF || defined __FMA__)
 #define GMG_FUSED(a, x, s) __builtin_fmaf(a, x, s)
 #define GMG_FUSED_LESS(a, x, s) __builtin_fmaf(a, x, -(s))
-#elif !GMG_SCALAR_COMPLEX && !defined __cplusplus && !GMG_REAL_F32 && defined __FP_FAST_FMA
+#elif !GMG_SCALAR_COMPLEX && !defined __cplusplus && !GMG_REAL_F32 && (defined __FP_FAST_FMA || defined __FMA__)
 #define GMG_FUSED(a, x, s) __builtin_fma(a, x, s)
 #define GMG_FUSED_LESS(a, x, s) __builtin_fma(a, x, -(s))
 #else

@@ -124,8 +124,8 @@ static inline double gmg_field_norm2(const gmg_exec *e, const gmg_operator *A, c
   return gmg_array_norm2(e, own.layout, own.values);
 }
 
-/* gmg_vector_ops::normalize_to_low() for a field of A. Exact sums are those of own unknowns. Others are taken over ghosts, too:
-   then a device need not wait, and the divisor need not be more exact. */
+/* gmg_vector_ops::normalize_to_low() for a field of A. With exact sums the norm is that of own unknowns. Otherwise it includes
+   the ghosts, which saves devices a wait; any divisor of about this size will do. */
 static inline void gmg_normalize_field(const gmg_exec *e, const gmg_operator *A, const void *x, gmg_scale *s, void *low)
 {
   if (!A->part || !e->exact_sums) {

@@ -435,10 +435,10 @@ static void a_slow_link_only_delays(void **state)
   static const ranks_case k = {{3, {72, 61, 68}, GMG_CELL, "dnrdpp"}, 2, {0}, "red_black", GMG_PRECISION_SAME, CONSTANT, GMG_CYCLE_V,
                                GMG_ACCEL_NONE, 1};
   const double delay = 0.005;
+  if (!on_device) skip();
   job j = job_of(&k);
   const size_t n = unknowns(&j.problem);
   double *f = field(n, 1), *u[2] = {field(n, 0), field(n, 0)}, start = 0;
-  if (!on_device) skip();
   j.f = f;
   for (int slow = 0; slow < 2; slow++) {
     j.u = u[slow];

@@ -106,6 +106,24 @@ static void terms_cancel(void **state)
   assert_true(value_of((gmg_exact_sum){0}) == 0);
 }
 
+/* Many terms about as small as the unit, in one group with a large term, and in groups of their own. */
+static void small_terms_round_alike(void **state)
+{
+  (void)state;
+  enum { SMALL = 400 };
+  double x[SMALL + 1];
+  for (int large = 0; large < 31; large++)
+    for (int small = -45; small > -100; small--) {
+      gmg_exact_sum apart = {0}, together = {0};
+      for (int i = 0; i < SMALL; i++) x[i] = ldexp(0.51 + 0.001 * i, small);
+      x[SMALL] = ldexp(1, large);
+      gmg_exact_add(&together, SMALL + 1, x);
+      gmg_exact_add(&apart, SMALL, x), gmg_exact_add(&apart, 1, x + SMALL);
+      const double values[2] = {value_of(together), value_of(apart)};
+      if (values[0] != values[1]) fail_msg("2^%d and 2^%d: %.17g and %.17g", large, small, values[0], values[1]);
+    }
+}
+
 static void bad_terms_stay(void **state)
 {
   (void)state;
@@ -163,7 +181,8 @@ static void processes_may_have_any_terms(void **state)
 int main(void)
 {
   static const struct CMUnitTest tests[] = {cmocka_unit_test(order_does_not_matter), cmocka_unit_test(sums_are_accurate),
-                                            cmocka_unit_test(terms_cancel), cmocka_unit_test(bad_terms_stay),
+                                            cmocka_unit_test(terms_cancel), cmocka_unit_test(small_terms_round_alike),
+                                            cmocka_unit_test(bad_terms_stay),
                                             cmocka_unit_test(processes_may_have_any_terms)};
   return run_selected(tests);
 }

@@ -29,8 +29,7 @@ static void copy(const gmg_exec *e, gmg_layout from, const void *x, gmg_layout t
   }
 }
 
-/* Sums of rows are added in groups of rows that depend on the array alone, so the result does not depend on the number of
-   threads. */
+/* The rows of an array whose squares are summed. */
 typedef struct {
   gmg_layout at;
   const scalar *x;
@@ -81,8 +80,8 @@ static void cg_step(const gmg_exec *e, gmg_layout at, const gmg_cg_scalars *d, c
 #if !GMG_SCALAR_COMPLEX /* complex numbers have no order */
 static gmg_range range(const gmg_exec *e, gmg_layout at, const void *x)
 {
-  seen all = seen_nothing(e, gmg_unknowns_of(at));
-  for (size_t t = 0; t < rows_of(at); t++) see(e, at.n[0], (const real *)x + gmg_offset_of_line(at, t), &all);
+  range_so_far all = empty_range(e, gmg_unknowns_of(at));
+  for (size_t t = 0; t < rows_of(at); t++) extend_range(e, at.n[0], (const real *)x + gmg_offset_of_line(at, t), &all);
   return range_of(e, &all);
 }
 

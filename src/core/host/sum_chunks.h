@@ -29,7 +29,8 @@ typedef struct {
   gmg_exact_sum exact;
 } gmg_either_sum;
 
-/* Computes the sum of a chunk. what: the operands. exact: NULL, or what to add the terms to instead (GMG_SUM). */
+/* Computes the sum of a chunk. what: the operands. exact: NULL, or a sum that gets the terms; the returned number is then not
+   used. */
 typedef double chunk_sum(const void *what, share s, gmg_exact_sum *exact);
 
 /* Adds the sums of all chunks of n items, of which each has `width` values. */
@@ -82,15 +83,15 @@ static inline double weighted_sum(const void *what, share s, gmg_exact_sum *exac
 typedef struct {
   double least, most, bad, over_count;
   gmg_either_sum mean;
-} seen;
+} range_so_far;
 
 /* The range of nothing, before n values of this process. All processes call it. */
-static inline seen seen_nothing(const gmg_exec *e, size_t n)
+static inline range_so_far empty_range(const gmg_exec *e, size_t n)
 {
-  return (seen){.least = INFINITY, .most = -INFINITY, .over_count = 1 / gmg_sum_over_processes(e, (double)n)};
+  return (range_so_far){.least = INFINITY, .most = -INFINITY, .over_count = 1 / gmg_sum_over_processes(e, (double)n)};
 }
 
-static inline void see(const gmg_exec *e, size_t n, const real *restrict x, seen *all)
+static inline void extend_range(const gmg_exec *e, size_t n, const real *restrict x, range_so_far *all)
 {
   double bad[CHUNKS], least[CHUNKS], most[CHUNKS];
 #pragma omp parallel for schedule(static) num_threads(e->threads) if (n > GMG_MIN_CELLS_PARALLEL)
@@ -113,7 +114,7 @@ static inline void see(const gmg_exec *e, size_t n, const real *restrict x, seen
   add_chunks(e, n, 1, weighted_sum, &(operands){.x = x, .factor = all->over_count}, &all->mean);
 }
 
-static inline gmg_range range_of(const gmg_exec *e, seen *all)
+static inline gmg_range range_of(const gmg_exec *e, range_so_far *all)
 {
   double ends[2] = {-all->least, all->most};
   e->comm->max(e, 2, ends);

@@ -160,8 +160,8 @@ static void subtract_mean(const gmg_exec *e, size_t n, void *x)
 #if !GMG_SCALAR_COMPLEX /* complex numbers have no order */
 static gmg_range range(const gmg_exec *e, size_t n, const void *x)
 {
-  seen all = seen_nothing(e, n);
-  see(e, n, x, &all);
+  range_so_far all = empty_range(e, n);
+  extend_range(e, n, x, &all);
   return range_of(e, &all);
 }
 #endif

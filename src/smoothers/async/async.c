@@ -89,7 +89,7 @@ static int bottom_sweeps(const gmg_params *p, const gmg_operator *A)
 }
 
 /* Blocks of a process's own unknowns relax `overlap` planes of ghosts, too, and read one more. Where blocks cover the ghosts, or
-   are cut, each half sweep reads one plane more. The former do so in all passes without another exchange, the latter in one. */
+   are cut, each half sweep reads one plane more. Blocks that cover ghosts need no exchange between passes; cut ones have it. */
 static int ghosts(const gmg_params *p, int has_seams, int relaxes_ghosts)
 {
   const int stages = p->async.local == GMG_LOCAL_RED_BLACK ? 2 : 1;

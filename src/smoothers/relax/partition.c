@@ -49,10 +49,10 @@ gmg_blocks gmg_blocks_of_whole(const gmg_operator *A, const size_t wanted[3], co
   b.total = 1;
   for (int a = 0; a < 3; a++) {
     const gmg_part *p = A->part;
-    const long level = (long)p->own[a][0] - (long)p->cut[a][p->at[a]]; /* where the level begins, as an index of the part */
+    const long level_begin = (long)p->own[a][0] - (long)p->cut[a][p->at[a]]; /* where the level begins, as an index of the part */
     const size_t low = p->cut[a][p->at[a]] / b.shape[a], high = (p->cut[a][p->at[a] + 1] - 1) / b.shape[a];
     b.first[a] = p->own[a][0], b.end[a] = p->own[a][1];
-    b.start[a] = level + (long)(low * b.shape[a]), b.stop[a] = level + (long)p->whole[a];
+    b.start[a] = level_begin + (long)(low * b.shape[a]), b.stop[a] = level_begin + (long)p->whole[a];
     b.count[a] = high - low + 1;
     b.total *= b.count[a];
   }

@@ -12,7 +12,7 @@ typedef struct gmg_blocks {
   size_t count[3]; /* blocks along each axis */
   size_t first[3], end[3]; /* the unknowns that are divided: all, or without the ghosts of a part (core/part.h) */
   size_t total;
-  long start[3], stop[3]; /* where the blocks begin and end: first and end, or beyond them if blocks are cut */
+  long start[3], stop[3]; /* where the division into blocks begins and ends: outside first .. end if blocks are cut */
 } gmg_blocks;
 
 /* Divides a level into blocks, without ghosts: the caller's shape if given, otherwise about `preferred`, balanced so that no thin

@@ -54,10 +54,10 @@ void gmg_map_repeat_exactly(gmg_map_table *t)
 {
   gmg_map map = {.rows = (int)t->rows, .cols = (int)t->cols, .width = t->width};
   find_repetition(t, ROUNDING, &map);
-  for (int r = 0; r < (int)t->rows && map.period; r++) {
-    const double *pattern = map.repeat[gmg_wrap_modulo_32(r - map.begin, map.period)];
-    if (!same_weights(t, ROUNDING, &t->weight[r * t->width], pattern)) continue;
-    for (int m = 0; m < t->width; m++) t->weight[r * t->width + m] = pattern[m];
+  for (size_t r = 0; r < t->rows && map.period; r++) {
+    const double *pattern = map.repeat[gmg_wrap_modulo_32((int)r - map.begin, map.period)];
+    double *weight = &t->weight[r * (size_t)t->width];
+    for (int m = 0; m < t->width && same_weights(t, ROUNDING, weight, pattern); m++) weight[m] = pattern[m];
   }
 }
 

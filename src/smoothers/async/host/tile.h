@@ -18,7 +18,7 @@ enum { INVERSE, FACE_X, FACE_Y, FACE_Z, COEFFICIENTS };
 /* Lines that all planes of a tile share. */
 enum { LO, HI, COUPLING, VOLUME, SHARED_INVERSE, KNOWN_INVERSES = 4, AXIS_LINES = SHARED_INVERSE + KNOWN_INVERSES };
 /* CACHE_LINE: reals in a cache line. LEAD: column of a block's first own unknown. It is even, and its half of the line begins at a
-   cache line. Where blocks are cut, it may be a multiple. */
+   cache line. Where blocks are cut, it is a multiple of LEAD (async_state::lead). */
 enum { CACHE_LINE = 64 / sizeof(real), LEAD = 2 * CACHE_LINE };
 /* Coefficients of a row or a plane. */
 enum { SIDE_LO, SIDE_HI, SIDE_DIAG, SIDE_VOLUME, SIDES };
@@ -26,7 +26,7 @@ enum { SIDE_LO, SIDE_HI, SIDE_DIAG, SIDE_VOLUME, SIDES };
 typedef struct {
   gmg_blocks blocks;
   size_t margin[3];    /* layers around the block: overlap, and a ring that is only read; at least the ring */
-  long depth;          /* layers that a pass reads beyond unknowns that it writes, if nothing ends it before */
+  long depth;          /* layers beyond its own unknowns that can influence them in a pass; LONG_MAX: no block is cut */
   size_t lead;         /* column of a tile's first own unknown: a multiple of LEAD, at least the layers before it */
   int reach;           /* layers of a block that the tiles of other blocks read */
   int row, stream;     /* axis of the lines in a plane, and of the planes; a missing axis is 2 */
@@ -175,7 +175,7 @@ static void read_volumes(const tile *t, const gmg_operator *A)
   }
 }
 
-/* Own unknowns of a block, of which there are layers of the tile on both sides. */
+/* A block's own unknowns begin .. end - 1, and the layers that the tile has below and above them. */
 typedef struct {
   long begin, end, below, above;
 } extent;

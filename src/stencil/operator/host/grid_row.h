@@ -31,8 +31,11 @@ typedef struct {
   size_t offset; /* of the line's first unknown in a field */
 } gmg_task;
 
-/* Whether lines of the level, as a whole, have several segments. */
-static inline int gmg_has_long_lines(const gmg_operator *A) { return (A->part ? A->part->whole[0] : A->n[0]) > GMG_SEGMENT; }
+/* Whether lines need several segments: those of the level as a whole, or those of a part, which may be longer by its ghosts. */
+static inline int gmg_has_long_lines(const gmg_operator *A)
+{
+  return A->n[0] > GMG_SEGMENT || (A->part && A->part->whole[0] > GMG_SEGMENT);
+}
 
 static inline size_t gmg_segments(const gmg_operator *A) { return (A->n[0] + GMG_SEGMENT - 1) / GMG_SEGMENT; }
 static inline size_t gmg_tasks(const gmg_operator *A) { return gmg_segments(A) * A->n[1] * A->n[2]; }

@@ -83,7 +83,7 @@ GMG_INLINE scalar magnitude_point(const int dim, gmg_row a, gmg_neighbours near,
 {
   (void)f, (void)c0, (void)c1, (void)old;
   for (int d = 0; d < dim; d++) near.lo[d] = gmg_absolute(near.lo[d]), near.hi[d] = gmg_absolute(near.hi[d]);
-  return a.diag * gmg_absolute(u) + gmg_row_sum(dim, a, near);
+  return gmg_add_product(gmg_row_sum(dim, a, near), a.diag, gmg_absolute(u));
 }
 
 static gmg_two_sums magnitude_sums(const void *what, const gmg_task *w, gmg_two_exact *exact)

@@ -77,7 +77,8 @@ static inline gmg_task gmg_own_task(const gmg_operator *A, gmg_task w)
   return w;
 }
 
-/* Computes the sums of one task. what: the operands. exact: NULL, or what to add the terms to instead (GMG_SUM). */
+/* Computes the sums of one task. what: the operands. exact: NULL, or sums that get the terms; the
+   returned numbers are then not used. */
 typedef gmg_two_sums gmg_task_sums(const void *what, const gmg_task *w, gmg_two_exact *exact);
 
 static inline gmg_two_sums gmg_sum_tasks(const gmg_exec *e, const gmg_operator *A,
