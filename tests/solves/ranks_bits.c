@@ -78,6 +78,7 @@ static const bits_case cases[] = {
     {{3, {64, 61, 58}, GMG_CELL, "dddnrr"}, "async", GMG_PRECISION_AUTO, BETA, GMG_CYCLE_AUTO, GMG_ACCEL_AUTO, stretched},
     {{3, {96, 61, 72}, GMG_CELL, "ddnnpp"}, "async", GMG_PRECISION_AUTO, CONSTANT, GMG_CYCLE_V, GMG_ACCEL_NONE, halo},
     {{3, {96, 61, 72}, GMG_CELL, "ddnnpp"}, "async", GMG_PRECISION_AUTO, BETA, GMG_CYCLE_AUTO, GMG_ACCEL_AUTO, every_third_residual},
+    {{2, {452, 428, 1}, GMG_VERTEX, "ppnn"}, "red_black", GMG_PRECISION_SAME, CONSTANT, GMG_CYCLE_V, GMG_ACCEL_NONE, few_cycles},
     /* rows of transfers that repeat but for rounding: across the seam, and in several runs */
     {{3, {72, 47, 81}, GMG_CELL, "ppdddd"}, "jacobi", GMG_PRECISION_SAME, BETA, GMG_CYCLE_V, GMG_ACCEL_NONE, few_cycles},
     {{1, {130864, 1, 1}, GMG_VERTEX, "pp"}, "chebyshev", GMG_PRECISION_AUTO, BETA, GMG_CYCLE_W, GMG_ACCEL_AUTO, few_cycles},

@@ -29,10 +29,14 @@ typedef struct {
   int near_seam;
 } part;
 
-GMG_INLINE void relax_one(const int dim, const int kind, const gmg_line *l, const scalar *f, scalar *u, size_t i, real omega)
+/* As gmg_line_relax() for an end of the line. */
+GMG_INLINE void relax_one(const int dim, const int kind, const gmg_line *l, const scalar *f, scalar *u, size_t i,
+                          const real *inverse, real omega)
 {
   const gmg_neighbours near = gmg_line_near(l, i, gmg_line_left(l, i), gmg_line_right(l, i));
-  u[i] = gmg_row_relaxed(dim, kind, gmg_line_row(dim, kind, l, i), near, f[i], u[i], omega);
+  const gmg_row row = gmg_line_row(dim, kind, l, i);
+  u[i] = inverse ? gmg_row_relaxed_by(dim, row, near, f[i], u[i], inverse[i], omega)
+                 : gmg_row_relaxed(dim, kind, row, near, f[i], u[i], omega);
 }
 
 /* Relaxes the unknowns of a colour from begin to end. The two ends of the line are relaxed separately, because their neighbours may
@@ -42,9 +46,9 @@ GMG_INLINE void relax(const int dim, const int kind, const gmg_line *l, const gm
 {
   const size_t parity = (w->j + w->k + colour) % 2, last = l->n - 1;
   if (begin >= end) return;
-  if (begin == 0 && parity == 0) relax_one(dim, kind, l, f, u, 0, omega);
+  if (begin == 0 && parity == 0) relax_one(dim, kind, l, f, u, 0, inverse, omega);
   gmg_line_relax(dim, kind, l, f, u, (int)larger(begin, 1), (int)smaller(end, last), (int)parity, inverse, omega);
-  if (end == l->n && last > 0 && parity == last % 2) relax_one(dim, kind, l, f, u, last, omega);
+  if (end == l->n && last > 0 && parity == last % 2) relax_one(dim, kind, l, f, u, last, inverse, omega);
 }
 
 GMG_INLINE void relax_part(const int dim, const int kind, const gmg_smoother_level *level, const scalar *f, scalar *u, part p,
